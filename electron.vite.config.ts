@@ -1,0 +1,44 @@
+import { resolve } from 'node:path'
+import tailwindcss from '@tailwindcss/vite'
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'electron-vite'
+
+const root = import.meta.dirname
+
+/** Three bundles: the trusted core (with the `nomos` command beside it), the sandboxed bridge, the window. */
+export default defineConfig({
+  main: {
+    build: {
+      outDir: 'out/main',
+      rollupOptions: {
+        input: {
+          index: resolve(root, 'src-main/index.ts'),
+          cli: resolve(root, 'src-main/cli/main.ts'),
+          headless: resolve(root, 'src-main/cli/headless.ts'),
+        },
+        external: ['better-sqlite3-napi9'],
+        output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
+      },
+    },
+  },
+  preload: {
+    build: {
+      outDir: 'out/preload',
+      // A sandboxed preload can require nothing but electron, so it has to be one self-contained CommonJS file.
+      externalizeDeps: { exclude: ['zod'] },
+      rollupOptions: {
+        input: { index: resolve(root, 'src-preload/index.ts') },
+        output: { format: 'cjs', entryFileNames: '[name].cjs' },
+      },
+    },
+  },
+  renderer: {
+    root: resolve(root, 'src-renderer'),
+    plugins: [react(), tailwindcss()],
+    build: {
+      outDir: resolve(root, 'out/renderer'),
+      emptyOutDir: true,
+      rollupOptions: { input: { index: resolve(root, 'src-renderer/index.html') } },
+    },
+  },
+})
