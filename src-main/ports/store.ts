@@ -1,0 +1,159 @@
+import type {
+  ApprovalState,
+  ApprovalView,
+  Classification,
+  Decision,
+  ExecutionState,
+  ExecutionView,
+  Host,
+  LedgerEntry,
+  LedgerKind,
+  LedgerReport,
+  Message,
+  Plan,
+  Principal,
+  Risk,
+  Session,
+  Settlement,
+} from '../../src-preload/contract/model'
+
+/** A new row of `executions`, written in one transaction with its approval (if any) and its ledger entry. All text is redacted. */
+export interface NewExecution {
+  readonly id: string
+  readonly principal: Principal
+  readonly target: string
+  readonly user: string | null
+  readonly cwd: string | null
+  readonly command: string
+  readonly redacted: boolean
+  readonly purpose: string | null
+  readonly declaredRisk: string | null
+  readonly classification: Classification
+  readonly risk: Risk
+  readonly decision: Decision
+  readonly state: ExecutionState
+  readonly stateReason: string | null
+  readonly failure: string | null
+  readonly requestedAt: number
+  readonly retryOf: string | null
+  /** HMAC of principal, session, target, command, cwd and env: the same pending request gives the same key. */
+  readonly dedupKey: string
+  readonly planDigest: string
+  readonly planMac: string
+  /** The plan's JSON when it may be stored, its encrypted bytes when it holds a secret, null when it lives in memory only. */
+  readonly plan: { readonly json: string } | { readonly sealed: Uint8Array } | null
+}
+
+export interface NewApproval {
+  readonly id: string
+  readonly executionId: string
+  readonly outcome: 'ask' | 'confirm'
+  readonly phrase: string | null
+  readonly digest: string
+  readonly createdAt: number
+  readonly expiresAt: number
+}
+
+export interface LedgerDraft {
+  readonly kind: LedgerKind
+  readonly actor: string
+  readonly executionId: string | null
+  readonly approvalId: string | null
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+export interface FinishedRun {
+  readonly state: ExecutionState
+  readonly stateReason: string | null
+  readonly failure: string | null
+  readonly finishedAt: number
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly outputBytes: number
+  /** At most 4,096 bytes of UTF-8, cut at a character, NUL and invalid sequences already replaced. */
+  readonly output: string
+  readonly truncated: boolean
+}
+
+/**
+ * The durable truth. Every method is synchronous and one transaction; what decides or begins something is on the disk
+ * (synchronous FULL) when it returns. Every method that changes an execution or approval writes its ledger entry in the same
+ * transaction.
+ */
+export interface Store {
+  readonly path: string
+
+  createExecution(execution: NewExecution, approval: NewApproval | null, at: number): void
+  /** The pending execution with this key, if any. */
+  pendingByKey(dedupKey: string): string | null
+  addPurpose(executionId: string, purpose: string, at: number): void
+  execution(id: string): ExecutionView | null
+  executions(query: {
+    states?: readonly ExecutionState[]
+    before: string | null
+    limit: number
+  }): readonly ExecutionView[]
+  executionsOfSession(session: string, ids: readonly string[]): readonly ExecutionView[]
+  openExecutions(): readonly ExecutionView[]
+  /** The stored plan of an execution: its JSON, its sealed bytes, or null when it was never stored or is already dropped. */
+  storedPlan(executionId: string): { readonly json: string } | { readonly sealed: Uint8Array } | null
+  planMac(executionId: string): { readonly digest: string; readonly mac: string } | null
+
+  approval(id: string): ApprovalView | null
+  /**
+   * The compare-and-set: pending → `to`, with the execution's own state in the same transaction
+   * (`approved` → approved, `denied` → denied, `expired` → expired, `cancelled` → cancelled).
+   * Answers false when the approval is not pending any more; nothing is then changed.
+   */
+  settleApproval(
+    id: string,
+    to: Exclude<ApprovalState, 'pending'>,
+    settlement: Settlement,
+    execution: { readonly state: ExecutionState; readonly reason: string | null },
+  ): boolean
+  /** Withdraws a grant that was not claimed yet: approved → revoked, the execution denied with `reason`. */
+  revokeApproval(executionId: string, reason: string, failure: string, settlement: Settlement): boolean
+  pendingApprovals(): readonly ApprovalView[]
+
+  /** requested|approved → running, once, on the disk before it returns. False when somebody else claimed it or it is settled. */
+  claim(executionId: string, from: 'requested' | 'approved', at: number): boolean
+  finish(executionId: string, end: FinishedRun, actor: string): boolean
+  /** Settles an execution that never ran (policy denial, scope fault, cancel). False when it is final already. */
+  settleExecution(
+    executionId: string,
+    state: ExecutionState,
+    reason: string | null,
+    failure: string | null,
+    at: number,
+    actor: string,
+  ): boolean
+
+  appendLedger(draft: LedgerDraft, at: number): LedgerEntry
+  ledgerPage(before: number | null, limit: number): readonly LedgerEntry[]
+  verifyLedger(): LedgerReport
+
+  createSession(session: Session): void
+  updateSession(id: string, change: { readonly title?: string; readonly updatedAt?: number }): void
+  removeSession(id: string): void
+  sessions(): readonly Session[]
+  session(id: string): Session | null
+  /** Appends with the next `seq` of its session. */
+  addMessage(message: Omit<Message, 'seq' | 'streaming'>): Message
+  updateMessage(id: string, change: Partial<Pick<Message, 'text' | 'toolCalls' | 'error' | 'executionId'>>): Message
+  removeMessage(id: string): void
+  message(id: string): Message | null
+  messages(session: string, before: number | null, limit: number): readonly Message[]
+  /** Tool messages whose result is still missing. */
+  openToolMessages(session: string | null): readonly Message[]
+
+  hosts(): readonly Host[]
+  host(slug: string): Host | null
+  saveHost(host: Host, replaces: string | null, at: number): void
+  removeHost(slug: string, at: number): boolean
+
+  setting(name: string): string | null
+  settings(prefix: string): Readonly<Record<string, string>>
+  saveSetting(name: string, value: string | null): void
+
+  close(): void
+}

@@ -1,0 +1,4 @@
+export * from './errors'
+export * from './events'
+export * from './model'
+export * from './routes'

@@ -1,0 +1,181 @@
+import { z } from 'zod'
+import { Decision } from './policy'
+import { Classification, Risk } from './risk'
+
+/** Who asks. `id` is the policy agent: `operator`, `main` for the chat agent, `mcp:<client>`, `runbook:<id>`, `health`. */
+export const Principal = z
+  .object({
+    kind: z.enum(['operator', 'agent', 'mcp', 'runbook', 'health']),
+    id: z.string(),
+    session: z.string().nullable(),
+    turn: z.string().nullable(),
+  })
+  .readonly()
+export type Principal = z.infer<typeof Principal>
+
+/** The place an answer or a request came in by. It is set by the transport, never by an argument. */
+export const SURFACES = ['window', 'cli', 'headless', 'agent', 'mcp', 'notification', 'tray', 'system'] as const
+export const Surface = z.enum(SURFACES)
+export type Surface = z.infer<typeof Surface>
+
+/** A place commands run at. `slug` is what people type: `local` or `host:<name>`. */
+export const Target = z
+  .object({
+    slug: z.string(),
+    kind: z.enum(['local', 'ssh', 'lxc']),
+    tags: z.array(z.string()).readonly(),
+    policySource: z.enum(['app', 'node']),
+  })
+  .readonly()
+export type Target = z.infer<typeof Target>
+
+/** Identity of the file that will be executed, pinned at plan time. `sha256` is null for files of the system folders. */
+export const FileIdentity = z
+  .object({
+    path: z.string(),
+    realpath: z.string(),
+    dev: z.string(),
+    ino: z.string(),
+    size: z.number(),
+    mtimeMs: z.number(),
+    sha256: z.string().nullable(),
+  })
+  .readonly()
+export type FileIdentity = z.infer<typeof FileIdentity>
+
+export const Endpoint = z
+  .object({
+    address: z.string(),
+    port: z.number().int(),
+    auth: z.enum(['agent', 'key']),
+    keyPath: z.string().nullable(),
+  })
+  .readonly()
+export type Endpoint = z.infer<typeof Endpoint>
+
+/** Everything that was agreed to. The digest is SHA-256 over the canonical JSON of all other fields. */
+export const Plan = z
+  .object({
+    v: z.literal(1),
+    target: z.string(),
+    kind: z.enum(['local', 'ssh', 'lxc']),
+    user: z.string().nullable(),
+    cwd: z.string().nullable(),
+    argv: z.array(z.string()).readonly().nullable(),
+    script: z.string().nullable(),
+    verify: z.string().nullable(),
+    env: z.record(z.string(), z.string()).readonly(),
+    executable: FileIdentity.nullable(),
+    boundFile: FileIdentity.nullable(),
+    endpoint: Endpoint.nullable(),
+    hostKeys: z
+      .array(z.object({ algorithm: z.string(), fingerprint: z.string() }).readonly())
+      .readonly()
+      .nullable(),
+    sandbox: z.string().nullable(),
+    limits: z.object({ timeoutMs: z.number().int(), outputBytes: z.number().int() }).readonly(),
+    policyVersion: z.string(),
+    digest: z.string(),
+  })
+  .readonly()
+export type Plan = z.infer<typeof Plan>
+
+export const EXECUTION_STATES = [
+  'requested',
+  'pending_approval',
+  'approved',
+  'running',
+  'completed',
+  'failed',
+  'timed_out',
+  'cancelled',
+  'denied',
+  'expired',
+  'undeliverable',
+  'unknown',
+] as const
+export const ExecutionState = z.enum(EXECUTION_STATES)
+export type ExecutionState = z.infer<typeof ExecutionState>
+
+export const APPROVAL_STATES = ['pending', 'approved', 'denied', 'expired', 'cancelled', 'revoked'] as const
+export const ApprovalState = z.enum(APPROVAL_STATES)
+export type ApprovalState = z.infer<typeof ApprovalState>
+
+/** Who settled an approval, through which surface, with which words, and when (ms since the epoch). */
+export const Settlement = z
+  .object({
+    by: z.string(),
+    surface: Surface,
+    words: z.string().nullable(),
+    note: z.string().nullable(),
+    at: z.number(),
+  })
+  .readonly()
+export type Settlement = z.infer<typeof Settlement>
+
+export const ApprovalView = z
+  .object({
+    id: z.string(),
+    executionId: z.string(),
+    state: ApprovalState,
+    /** `ask` takes a plain approval, `confirm` the typed phrase. */
+    outcome: z.enum(['ask', 'confirm']),
+    /** What has to be typed, e.g. `rm local`; null when none is needed. */
+    phrase: z.string().nullable(),
+    digest: z.string(),
+    createdAt: z.number(),
+    expiresAt: z.number(),
+    settlement: Settlement.nullable(),
+  })
+  .readonly()
+export type ApprovalView = z.infer<typeof ApprovalView>
+
+/** What a card shows. All text is redacted; spans refer to the redacted `command`. Times are ms since the epoch. */
+export const ExecutionView = z
+  .object({
+    id: z.string(),
+    session: z.string().nullable(),
+    turn: z.string().nullable(),
+    principal: Principal,
+    target: z.string(),
+    user: z.string().nullable(),
+    cwd: z.string().nullable(),
+    command: z.string(),
+    redacted: z.boolean(),
+    purpose: z.string().nullable(),
+    declaredRisk: z.string().nullable(),
+    classification: Classification,
+    risk: Risk,
+    decision: Decision,
+    state: ExecutionState,
+    /** Why it is in this state, one sentence; null when the state says it all. */
+    stateReason: z.string().nullable(),
+    /** Machine-readable kind of a failure, e.g. `host_key_changed`. */
+    failure: z.string().nullable(),
+    requestedAt: z.number(),
+    startedAt: z.number().nullable(),
+    finishedAt: z.number().nullable(),
+    exitCode: z.number().nullable(),
+    signal: z.string().nullable(),
+    /** All bytes the command wrote, shown or not. */
+    outputBytes: z.number(),
+    /** The persisted copy (at most 4,096 bytes, cut at a character) or the live head. */
+    output: z.string(),
+    truncated: z.boolean(),
+    retryOf: z.string().nullable(),
+    approval: ApprovalView.nullable(),
+  })
+  .readonly()
+export type ExecutionView = z.infer<typeof ExecutionView>
+
+/** States that never change again. */
+export const FINAL_STATES: readonly ExecutionState[] = [
+  'completed',
+  'failed',
+  'timed_out',
+  'cancelled',
+  'denied',
+  'expired',
+  'undeliverable',
+  'unknown',
+]
