@@ -10,7 +10,6 @@ import type {
   LedgerKind,
   LedgerReport,
   Message,
-  Plan,
   Principal,
   Risk,
   Session,
