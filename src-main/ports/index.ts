@@ -1,4 +1,5 @@
 export * from './announcer'
+export * from './caller'
 export * from './clock'
 export * from './hosts'
 export * from './log'
