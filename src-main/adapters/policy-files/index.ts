@@ -1,0 +1,1 @@
+export { loadRiskRules, RuleFileError } from './load'

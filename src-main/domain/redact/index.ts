@@ -1,0 +1,2 @@
+/** The one redactor (law 8). */
+export { createStreamRedactor, type Found, mapSpan, type Redaction, redact, type StreamRedactor } from './redact'
