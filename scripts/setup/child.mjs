@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { recordChild } from './lock.mjs'
 
-const keptLines = 60
+const keptLines = 120
 const live = new Set()
 
 /** Ends every child of this process with its whole group; for the moment in which a signal ends set-up. */
