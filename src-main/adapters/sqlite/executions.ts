@@ -1,0 +1,229 @@
+import type Database from 'better-sqlite3'
+import {
+  type ApprovalState,
+  ApprovalView,
+  type ExecutionState,
+  ExecutionView,
+  FINAL_STATES,
+  type Settlement,
+} from '../../../src-preload/contract/model'
+import type { FinishedRun, NewApproval, NewExecution } from '../../ports'
+
+type Row = Readonly<Record<string, string | number | null | Uint8Array>>
+
+const SELECT = `
+  SELECT e.*, a.id AS a_id, a.state AS a_state, a.outcome AS a_outcome, a.phrase AS a_phrase, a.digest AS a_digest,
+         a.created_at AS a_created_at, a.expires_at AS a_expires_at, a.settlement AS a_settlement
+  FROM executions e LEFT JOIN approvals a ON a.id = e.approval_id`
+
+const json = (value: unknown): unknown => (typeof value === 'string' ? JSON.parse(value) : null)
+
+function approvalOf(row: Row): ApprovalView | null {
+  if (row.a_id === null) return null
+  return ApprovalView.parse({
+    id: row.a_id,
+    executionId: row.id,
+    state: row.a_state,
+    outcome: row.a_outcome,
+    phrase: row.a_phrase,
+    digest: row.a_digest,
+    createdAt: row.a_created_at,
+    expiresAt: row.a_expires_at,
+    settlement: json(row.a_settlement),
+  })
+}
+
+function viewOf(row: Row): ExecutionView {
+  return ExecutionView.parse({
+    id: row.id,
+    session: row.session,
+    turn: row.turn,
+    principal: json(row.principal),
+    target: row.target,
+    user: row.user,
+    cwd: row.cwd,
+    command: row.command,
+    redacted: row.redacted === 1,
+    purpose: row.purpose,
+    declaredRisk: row.declared_risk,
+    classification: json(row.classification),
+    risk: row.risk,
+    decision: json(row.decision),
+    state: row.state,
+    stateReason: row.state_reason,
+    failure: row.failure,
+    requestedAt: row.requested_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    exitCode: row.exit_code,
+    signal: row.signal,
+    outputBytes: row.output_bytes,
+    output: row.output,
+    truncated: row.truncated === 1,
+    retryOf: row.retry_of,
+    approval: approvalOf(row),
+  })
+}
+
+/** The executions and approvals tables. Transactions and ledger entries are the store's; these are the plain statements. */
+export class Executions {
+  private readonly statements = new Map<string, Database.Statement<unknown[], Row>>()
+
+  constructor(private readonly db: Database.Database) {}
+
+  private statement(sql: string): Database.Statement<unknown[], Row> {
+    let found = this.statements.get(sql)
+    if (found === undefined) {
+      found = this.db.prepare<unknown[], Row>(sql)
+      this.statements.set(sql, found)
+    }
+    return found
+  }
+
+  insertApproval(approval: NewApproval): void {
+    this.statement(
+      `INSERT INTO approvals (id, state, outcome, phrase, digest, created_at, expires_at)
+       VALUES (@id, 'pending', @outcome, @phrase, @digest, @createdAt, @expiresAt)`,
+    ).run(approval)
+  }
+
+  insert(execution: NewExecution, approvalId: string | null): void {
+    const final = FINAL_STATES.includes(execution.state)
+    this.statement(
+      `INSERT INTO executions (id, principal, session, turn, target, user, cwd, command, redacted, purpose, declared_risk,
+         classification, risk, decision, state, state_reason, failure, requested_at, finished_at, retry_of, approval_id,
+         dedup_key, plan_digest, plan_mac, plan_json, plan_sealed)
+       VALUES (@id, @principal, @session, @turn, @target, @user, @cwd, @command, @redacted, @purpose, @declaredRisk,
+         @classification, @risk, @decision, @state, @stateReason, @failure, @requestedAt, @finishedAt, @retryOf, @approvalId,
+         @dedupKey, @planDigest, @planMac, @planJson, @planSealed)`,
+    ).run({
+      ...execution,
+      principal: JSON.stringify(execution.principal),
+      session: execution.principal.session,
+      turn: execution.principal.turn,
+      redacted: execution.redacted ? 1 : 0,
+      classification: JSON.stringify(execution.classification),
+      decision: JSON.stringify(execution.decision),
+      finishedAt: final ? execution.requestedAt : null,
+      approvalId,
+      planJson: execution.plan !== null && 'json' in execution.plan ? execution.plan.json : null,
+      planSealed: execution.plan !== null && 'sealed' in execution.plan ? execution.plan.sealed : null,
+      plan: null,
+    })
+  }
+
+  byId(id: string): ExecutionView | null {
+    const row = this.statement(`${SELECT} WHERE e.id = ?`).get(id)
+    return row ? viewOf(row) : null
+  }
+
+  pendingByKey(key: string): string | null {
+    const row = this.statement(`SELECT id FROM executions WHERE dedup_key = ? AND state = 'pending_approval'`).get(key)
+    return typeof row?.id === 'string' ? row.id : null
+  }
+
+  list(query: { states?: readonly ExecutionState[]; before: string | null; limit: number }): ExecutionView[] {
+    // One text for every number of states keeps this a single prepared statement.
+    return this.statement(
+      `${SELECT} WHERE (@before IS NULL OR e.id < @before)
+         AND (@states IS NULL OR e.state IN (SELECT value FROM json_each(@states)))
+       ORDER BY e.id DESC LIMIT @limit`,
+    )
+      .all({ before: query.before, states: query.states ? JSON.stringify(query.states) : null, limit: query.limit })
+      .map(viewOf)
+  }
+
+  byIds(ids: readonly string[]): ExecutionView[] {
+    return this.statement(`${SELECT} WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY e.id`)
+      .all(JSON.stringify(ids))
+      .map(viewOf)
+  }
+
+  open(): ExecutionView[] {
+    return this.statement(
+      `${SELECT} WHERE e.state IN ('requested', 'pending_approval', 'approved', 'running') ORDER BY e.id`,
+    )
+      .all()
+      .map(viewOf)
+  }
+
+  addPurpose(id: string, purpose: string): void {
+    this.statement(
+      `UPDATE executions SET purpose = CASE WHEN purpose IS NULL THEN @purpose ELSE purpose || char(10) || @purpose END
+       WHERE id = @id AND (purpose IS NULL OR instr(purpose, @purpose) = 0)`,
+    ).run({ id, purpose })
+  }
+
+  storedPlan(id: string): { readonly json: string } | { readonly sealed: Uint8Array } | null {
+    const row = this.statement('SELECT plan_json, plan_sealed FROM executions WHERE id = ?').get(id)
+    if (row === undefined) return null
+    if (typeof row.plan_json === 'string') return { json: row.plan_json }
+    return row.plan_sealed instanceof Uint8Array ? { sealed: row.plan_sealed } : null
+  }
+
+  planMac(id: string): { readonly digest: string; readonly mac: string } | null {
+    const row = this.statement('SELECT plan_digest, plan_mac FROM executions WHERE id = ?').get(id)
+    return row ? { digest: String(row.plan_digest), mac: String(row.plan_mac) } : null
+  }
+
+  approval(id: string): ApprovalView | null {
+    const row = this.statement(`${SELECT} WHERE a.id = ? ORDER BY e.id LIMIT 1`).get(id)
+    return row ? approvalOf(row) : null
+  }
+
+  pendingApprovals(): ApprovalView[] {
+    return this.statement(`${SELECT} WHERE a.state = 'pending' ORDER BY a.created_at, a.id`)
+      .all()
+      .flatMap((row) => approvalOf(row) ?? [])
+  }
+
+  /** pending → `to`; true for the one caller that changed it. */
+  settleApproval(id: string, from: ApprovalState, to: ApprovalState, settlement: Settlement): boolean {
+    return (
+      this.statement('UPDATE approvals SET state = @to, settlement = @settlement WHERE id = @id AND state = @from').run(
+        {
+          id,
+          from,
+          to,
+          settlement: JSON.stringify(settlement),
+        },
+      ).changes === 1
+    )
+  }
+
+  executionOfApproval(approvalId: string): string | null {
+    const row = this.statement('SELECT id FROM executions WHERE approval_id = ? ORDER BY id LIMIT 1').get(approvalId)
+    return typeof row?.id === 'string' ? row.id : null
+  }
+
+  /** Moves an execution when it is in one of `from`; a final state also drops its plan and stamps the end. */
+  move(
+    id: string,
+    from: readonly ExecutionState[],
+    to: ExecutionState,
+    change: { readonly reason: string | null; readonly failure: string | null; readonly at: number },
+  ): boolean {
+    const final = FINAL_STATES.includes(to)
+    return (
+      this.statement(
+        `UPDATE executions SET state = @to, state_reason = @reason, failure = COALESCE(@failure, failure),
+           started_at = CASE WHEN @to = 'running' THEN @at ELSE started_at END,
+           finished_at = CASE WHEN @final = 1 THEN @at ELSE finished_at END,
+           plan_json = CASE WHEN @final = 1 THEN NULL ELSE plan_json END,
+           plan_sealed = CASE WHEN @final = 1 THEN NULL ELSE plan_sealed END
+         WHERE id = @id AND state IN (SELECT value FROM json_each(@from))`,
+      ).run({ id, to, from: JSON.stringify(from), final: final ? 1 : 0, ...change }).changes === 1
+    )
+  }
+
+  finish(id: string, end: FinishedRun): boolean {
+    return (
+      this.statement(
+        `UPDATE executions SET state = @state, state_reason = @stateReason, failure = @failure, finished_at = @finishedAt,
+           exit_code = @exitCode, signal = @signal, output_bytes = @outputBytes, output = @output, truncated = @truncated,
+           plan_json = NULL, plan_sealed = NULL
+         WHERE id = @id AND state = 'running'`,
+      ).run({ ...end, id, truncated: end.truncated ? 1 : 0 }).changes === 1
+    )
+  }
+}

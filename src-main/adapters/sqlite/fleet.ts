@@ -1,0 +1,43 @@
+import type Database from 'better-sqlite3'
+import { z } from 'zod'
+import { Host } from '../../../src-preload/contract/model'
+
+const Row = z.object({ slug: z.string(), attributes: z.string() })
+
+const hostOf = (row: unknown): Host => {
+  const { slug, attributes } = Row.parse(row)
+  return Host.parse({ ...(JSON.parse(attributes) as Record<string, unknown>), slug: slug.replace(/^host:/, '') })
+}
+
+/** Hosts as entities `host:<slug>`; their address and login are attributes. */
+export class Fleet {
+  constructor(private readonly db: Database.Database) {}
+
+  hosts(): Host[] {
+    return this.db.prepare(`SELECT slug, attributes FROM entities WHERE kind = 'host' ORDER BY slug`).all().map(hostOf)
+  }
+
+  host(slug: string): Host | null {
+    const row = this.db
+      .prepare(`SELECT slug, attributes FROM entities WHERE kind = 'host' AND slug = ?`)
+      .get(`host:${slug}`)
+    return row === undefined ? null : hostOf(row)
+  }
+
+  save(host: Host, replaces: string | null, at: number): void {
+    const { slug, ...attributes } = host
+    if (replaces !== null && replaces !== slug) {
+      this.db.prepare('UPDATE entities SET slug = ? WHERE slug = ?').run(`host:${slug}`, `host:${replaces}`)
+    }
+    this.db
+      .prepare(
+        `INSERT INTO entities (slug, kind, attributes, created_at, updated_at) VALUES (@slug, 'host', @attributes, @at, @at)
+         ON CONFLICT (slug) DO UPDATE SET attributes = @attributes, updated_at = @at`,
+      )
+      .run({ slug: `host:${slug}`, attributes: JSON.stringify(attributes), at })
+  }
+
+  remove(slug: string): boolean {
+    return this.db.prepare(`DELETE FROM entities WHERE slug = ? AND kind = 'host'`).run(`host:${slug}`).changes === 1
+  }
+}

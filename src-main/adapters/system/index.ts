@@ -1,0 +1,3 @@
+export * from './clock'
+export * from './log'
+export * from './paths'
