@@ -86,19 +86,14 @@ async function bringNative(need, log) {
   const { buildReady, ensureBuilds, neededBuilds } = await import('./setup/sqlite.mjs')
   const wantsElectron = need.electron === true || need.sqliteElectron === true
   const choice = wantsElectron ? await chooseRuntime(log) : undefined
-  if (choice) log(describeChoice(choice))
   const development = choice?.kind === 'development'
+  const assemble = development && !readyRuntime()
+  if (assemble) log(`using the development runtime of Electron (${choice.reason})`)
   const electron = need.sqliteElectron === true && development
   const builds = neededBuilds({ node: need.sqliteNode === true, electron }).filter((build) => !buildReady(build))
   const steps = [ensureBuilds(builds, log)]
-  if (development && !readyRuntime()) steps.push(assembleDevelopmentRuntime(log))
+  if (assemble) steps.push(assembleDevelopmentRuntime(log))
   await allOrFirstFailure(steps, log)
-}
-
-function describeChoice(choice) {
-  return choice.kind === 'official'
-    ? `using the official Electron runtime (${choice.reason})`
-    : `using the development runtime of Electron (${choice.reason})`
 }
 
 /** Lets every step come to its end, so that its result is kept, and says at once when one has failed. */
@@ -114,14 +109,17 @@ async function allOrFirstFailure(steps, log) {
   if (failed) throw failed.reason
 }
 
-/** Ends with the whole tree of children when told to. What is half done lies in folders the next run sweeps away. */
-function endCleanlyOnSignals() {
+/**
+ * Ends with the whole tree of children when told to. What is half done lies in folders the next run sweeps away.
+ * @returns {() => void} stops listening
+ */
+export function endCleanlyOnSignals() {
   const numbers = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 }
   const handlers = Object.entries(numbers).map(([signal, number]) => {
     const handler = () => {
       killAllChildren()
       releaseAllLocks()
-      process.stderr.write('\nnomos: set-up interrupted; the next start goes on from here\n')
+      process.stderr.write('\nnomos: interrupted; the next start goes on from here\n')
       process.exit(128 + number)
     }
     process.on(signal, handler)

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { recordChild } from './lock.mjs'
 
 const keptLines = 120
+const graceMs = 5_000
 const live = new Set()
 
 /** Ends every child of this process with its whole group; for the moment in which a signal ends set-up. */
@@ -46,9 +47,12 @@ export function runChild(command, args, { cwd, env, timeoutMs, watch, inherit = 
     })
     const tail = new Tail()
     let stopped
+    let kill
     const stop = (reason) => {
       stopped ??= reason
-      killGroup(child, 'SIGKILL')
+      // First politely: a test runner still writes its report and ends the servers it has started.
+      killGroup(child, 'SIGTERM')
+      kill ??= setTimeout(() => killGroup(child, 'SIGKILL'), graceMs)
     }
     const limit = setTimeout(() => stop(`it took longer than ${Math.round(timeoutMs / 1000)} s`), timeoutMs)
     const watcher = setInterval(() => {
@@ -57,6 +61,7 @@ export function runChild(command, args, { cwd, env, timeoutMs, watch, inherit = 
     }, 1_000)
     const finish = (result) => {
       clearTimeout(limit)
+      clearTimeout(kill)
       clearInterval(watcher)
       live.delete(child)
       resolve({ ...result, output: tail.text(), stopped })
