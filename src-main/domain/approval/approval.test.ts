@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import type { Plan } from '../../../src-preload/contract/model'
+import { phraseFits, phraseFor, planDigest, planDrift, sealPlan } from '.'
+
+const open: Omit<Plan, 'digest'> = {
+  v: 1,
+  target: 'local',
+  kind: 'local',
+  user: 'op',
+  cwd: '/srv',
+  argv: null,
+  script: 'touch x',
+  verify: null,
+  env: { LANG: 'C' },
+  executable: { path: 'touch', realpath: '/usr/bin/touch', dev: '1', ino: '2', size: 3, mtimeMs: 4, sha256: null },
+  boundFile: null,
+  endpoint: null,
+  hostKeys: null,
+  sandbox: null,
+  limits: { timeoutMs: 1000, outputBytes: 1000 },
+  policyVersion: 'p1',
+}
+
+describe('a plan', () => {
+  it('has a digest that any change of any field changes', () => {
+    const plan = sealPlan(open)
+    expect(planDigest(plan)).toBe(plan.digest)
+    const changes: Partial<Plan>[] = [
+      { target: 'host:a' },
+      { user: null },
+      { cwd: '/' },
+      { script: 'touch x ' },
+      { verify: 'true' },
+      { env: {} },
+      { executable: { ...open.executable!, ino: '3' } },
+      { policyVersion: 'p2' },
+      { limits: { timeoutMs: 1001, outputBytes: 1000 } },
+    ]
+    for (const change of changes) {
+      const other = sealPlan({ ...open, ...change })
+      expect(other.digest).not.toBe(plan.digest)
+      expect(planDrift(plan, other)).toHaveLength(1)
+    }
+    expect(planDrift(plan, sealPlan({ ...open }))).toEqual([])
+    expect(planDrift(plan, sealPlan({ ...open, executable: null }))).toEqual(['the program file'])
+  })
+})
+
+describe('the phrase', () => {
+  it('has to be typed as it stands', () => {
+    const phrase = phraseFor('destroy', 'lxc:caddy')
+    expect(phraseFits(' destroy   lxc:caddy\n', phrase)).toBe(true)
+    for (const wrong of [null, '', 'destroy', 'Destroy lxc:caddy', 'destroy lxc:caddy2', 'yes', 'destroylxc:caddy']) {
+      expect(phraseFits(wrong, phrase)).toBe(false)
+    }
+  })
+})

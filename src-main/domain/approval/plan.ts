@@ -1,0 +1,39 @@
+import type { Plan } from '../../../src-preload/contract/model'
+import { canonicalJson, hmac, sha256 } from '../ledger'
+
+/** The digest of a plan: SHA-256 over the canonical JSON of everything that was agreed to. */
+export function planDigest(plan: Omit<Plan, 'digest'>): string {
+  const { digest: _digest, ...rest } = plan as Plan
+  return sha256(canonicalJson(rest))
+}
+
+/** Closes a plan with its digest. */
+export const sealPlan = (plan: Omit<Plan, 'digest'>): Plan => ({ ...plan, digest: planDigest(plan) })
+
+/** What the ledger keeps of a plan: a digest that tells nothing of a secret in it to whoever lacks the key. */
+export const planMac = (key: Uint8Array, plan: Plan): string => hmac(key, plan.digest)
+
+const FIELD_WORDS: Readonly<Partial<Record<keyof Plan, string>>> = {
+  executable: 'the program file',
+  boundFile: 'the script file',
+  cwd: 'the working folder',
+  user: 'the user',
+  env: 'the environment',
+  endpoint: "the host's address or login",
+  hostKeys: "the host's known keys",
+  policyVersion: 'the policy',
+  target: 'the target',
+  script: 'the command',
+  argv: 'the command',
+  verify: 'the verifying command',
+}
+
+/** Names in words what differs between two plans; empty when nothing does. */
+export function planDrift(agreed: Plan, now: Plan): readonly string[] {
+  const changed = new Set<string>()
+  for (const key of Object.keys(agreed) as (keyof Plan)[]) {
+    if (key === 'digest') continue
+    if (canonicalJson(agreed[key]) !== canonicalJson(now[key])) changed.add(FIELD_WORDS[key] ?? key)
+  }
+  return [...changed]
+}
