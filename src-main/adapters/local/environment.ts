@@ -1,0 +1,83 @@
+/**
+ * Variables that change what a command means without being seen on the card: start-up files, preloads, pagers, option
+ * variables of tools, anything of Nomos, Electron or Node itself (FACTS: shell parsing; where other gates fail).
+ */
+const NEVER = [
+  /^NOMOS_/,
+  /^ELECTRON_/,
+  /^NODE_(OPTIONS|CHANNEL_FD|PATH|REPL_.*|EXTRA_CA_CERTS)$/,
+  /^BASH_(ENV|FUNC_.*|XTRACEFD|COMPAT)/,
+  /^(ENV|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|IFS|CDPATH|GLOBIGNORE|POSIXLY_CORRECT)$/,
+  /^(LD|DYLD)_/,
+  /^GIT_/,
+  /PAGER$/,
+  /_OPTIONS$/,
+  /^(LESS|LESSOPEN|LESSCLOSE|MORE|GREP_COLORS?|LS_COLORS|LV)$/,
+  /^(PERL5|RUBY)(OPT|LIB|DB)$/,
+  /^PERLLIB$/,
+  /^PYTHON(STARTUP|PATH|HOME|INSPECT|BREAKPOINT|WARNINGS)$/,
+  /^(EDITOR|VISUAL|BROWSER|SUDO_ASKPASS|SSH_ASKPASS.*|MANOPT|TAR_OPTIONS|RSYNC_RSH|TMOUT)$/,
+]
+
+/** Names whose values are probably secrets: an automatic run (`env`, `printenv`, any read) does not get them. */
+const SECRET_NAME =
+  /(TOKEN|SECRET|PASSW|PASSPHRASE|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIAL|AUTH|COOKIE|SESSION_KEY|DSN)/i
+
+/** Tells a process, and whoever looks at its ancestors, that it descends from a run: such a process may not answer approvals. */
+export const RUN_MARKER = 'EXEC_GATE_RUN'
+
+/** Folders whose programs are the system's own. An automatic run looks for programs here and nowhere else. */
+export const SYSTEM_FOLDERS: readonly string[] = [
+  '/usr/local/sbin',
+  '/usr/local/bin',
+  '/usr/sbin',
+  '/usr/bin',
+  '/sbin',
+  '/bin',
+  '/opt/homebrew/bin',
+  '/opt/homebrew/sbin',
+  '/snap/bin',
+]
+
+/**
+ * The environment a run gets: the app's own without what would change a command unseen, then the plan's variables. An
+ * automatic run also loses what looks like a secret and every folder on PATH that is not the system's.
+ */
+export function runEnvironment(
+  base: Readonly<Record<string, string | undefined>>,
+  plan: Readonly<Record<string, string>>,
+  automatic: boolean,
+): Record<string, string> {
+  const env: Record<string, string> = {}
+  for (const [name, value] of Object.entries(base)) {
+    if (value === undefined || NEVER.some((pattern) => pattern.test(name))) continue
+    if (automatic && SECRET_NAME.test(name)) continue
+    env[name] = value
+  }
+  // Output goes to a card, not to a terminal: nothing may page, prompt, colour or take a lock.
+  Object.assign(env, {
+    TERM: 'dumb',
+    PAGER: 'cat',
+    GIT_PAGER: 'cat',
+    SYSTEMD_PAGER: 'cat',
+    GIT_TERMINAL_PROMPT: '0',
+    [RUN_MARKER]: '1',
+  })
+  if (automatic) {
+    env.PATH = (env.PATH ?? '')
+      .split(':')
+      .filter((folder) => SYSTEM_FOLDERS.includes(folder))
+      .join(':')
+    if (env.PATH === '') env.PATH = '/usr/bin:/bin'
+    // A repository may name programs in its own settings that a mere `git status` would start.
+    Object.assign(env, {
+      GIT_OPTIONAL_LOCKS: '0',
+      GIT_CONFIG_COUNT: '2',
+      GIT_CONFIG_KEY_0: 'core.fsmonitor',
+      GIT_CONFIG_VALUE_0: 'false',
+      GIT_CONFIG_KEY_1: 'core.hooksPath',
+      GIT_CONFIG_VALUE_1: '/dev/null',
+    })
+  }
+  return { ...env, ...plan }
+}

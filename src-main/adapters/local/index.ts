@@ -1,0 +1,188 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { realpath, stat } from 'node:fs/promises'
+import { homedir, userInfo } from 'node:os'
+import { isAbsolute, resolve } from 'node:path'
+import { NomosError } from '../../../src-preload/contract/errors'
+import type { FileIdentity } from '../../../src-preload/contract/model'
+import type { PlanDraft, Prepared, RunEnd, RunHandle, Runner } from '../../ports'
+import { runEnvironment } from './environment'
+import { fileIdentity, type Resolved, resolveProgram } from './identity'
+
+export { RUN_MARKER, runEnvironment, SYSTEM_FOLDERS } from './environment'
+
+/** From the polite signal to the one that cannot be ignored. */
+const KILL_AFTER_MS = 2000
+/** A child that left the group may hold the pipes open after the command has ended; nobody waits longer for it. */
+const PIPE_GRACE_MS = 500
+
+const SHELLS = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'] as const
+
+/**
+ * The shell and its options. `--norc`: Node's pipes are socket pairs, and a bash that sees a socket believes that a remote shell
+ * daemon started it and reads `~/.bashrc`, where a function can take the place of `ls`.
+ */
+function shellCommand(script: string): { readonly file: string; readonly args: readonly string[] } {
+  const bash = SHELLS.find((path) => existsSync(path))
+  return bash === undefined
+    ? { file: '/bin/sh', args: ['-c', script] }
+    : { file: bash, args: ['--norc', '--noprofile', '-c', script] }
+}
+
+async function workingFolder(cwd: string | null): Promise<string> {
+  const folder = cwd ?? homedir()
+  if (!isAbsolute(folder)) {
+    throw new NomosError(
+      'bad_input',
+      `The working folder "${folder}" is not an absolute path. Give one that begins with "/".`,
+      {
+        field: 'cwd',
+      },
+    )
+  }
+  try {
+    const real = await realpath(folder)
+    if ((await stat(real)).isDirectory()) return real
+  } catch {
+    // Said below: for the caller a missing folder and one that cannot be looked at come to the same.
+  }
+  throw new NomosError('bad_input', `The working folder "${folder}" is not there. Make it, or name another.`, {
+    field: 'cwd',
+  })
+}
+
+async function boundFile(operand: string | null, cwd: string): Promise<FileIdentity | null> {
+  if (operand === null) return null
+  const path = resolve(cwd, operand.startsWith('~/') ? resolve(homedir(), operand.slice(2)) : operand)
+  try {
+    return await fileIdentity(operand, path)
+  } catch {
+    throw new NomosError(
+      'bad_input',
+      `The script file "${operand}" cannot be read at ${path}, so it cannot be pinned. Check the path.`,
+      {
+        field: 'command',
+      },
+    )
+  }
+}
+
+function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, signal)
+  } catch {
+    // The group is gone already.
+  }
+}
+
+/** The process groups of this runner: those that run, and those that ended within the last hours (for the descent check of the CLI). */
+export interface LocalRunner extends Runner {
+  groups(): readonly { readonly pid: number }[]
+}
+
+/** Runs scripts on this computer, each in a process group of its own, with no terminal and nothing on its input. */
+export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.env): LocalRunner {
+  const live = new Set<RunHandle>()
+  const groups = new Set<number>()
+
+  return {
+    kind: 'local',
+
+    async prepare(draft: PlanDraft): Promise<Prepared> {
+      const cwd = await workingFolder(draft.cwd)
+      const env = runEnvironment(baseEnvironment, draft.env, false)
+      const resolved: Resolved[] = []
+      for (const program of draft.programs)
+        resolved.push(await resolveProgram(program, cwd, env.PATH ?? '/usr/bin:/bin'))
+      const first = resolved.find((found) => found.path !== null)
+      return {
+        user: userInfo().username,
+        cwd,
+        executable: first?.path ? await fileIdentity(first.program, first.path) : null,
+        boundFile: await boundFile(draft.fileOperand, cwd),
+        hostKeys: null,
+        resolved,
+      }
+    },
+
+    start(plan, mode, sink): RunHandle {
+      if (process.platform === 'win32') {
+        const end: RunEnd = {
+          kind: 'failed',
+          code: 'unsupported',
+          sentence: 'Commands cannot be run on a Windows computer yet. Add it as an SSH host and use that.',
+          detail: null,
+        }
+        return { end: Promise.resolve(end), stop: () => {} }
+      }
+      const { file, args } = shellCommand(plan.script ?? '')
+      let child: ChildProcess
+      try {
+        child = spawn(file, args, {
+          cwd: plan.cwd ?? undefined,
+          env: runEnvironment(baseEnvironment, plan.env, mode.automatic),
+          stdio: ['ignore', 'pipe', 'pipe'],
+          detached: true,
+        })
+      } catch (error) {
+        return { end: Promise.resolve(spawnFailure(error)), stop: () => {} }
+      }
+      if (child.pid !== undefined) {
+        groups.add(child.pid)
+        sink.started({ pid: child.pid })
+      }
+      child.stdout?.on('data', (bytes: Uint8Array) => sink.output('stdout', bytes))
+      child.stderr?.on('data', (bytes: Uint8Array) => sink.output('stderr', bytes))
+
+      let killTimer: NodeJS.Timeout | null = null
+      const end = new Promise<RunEnd>((settle) => {
+        child.once('error', (error) => settle(spawnFailure(error)))
+        child.once('exit', (exitCode, signal) => {
+          const done = (): void => settle({ kind: 'exited', exitCode, signal })
+          const grace = setTimeout(() => {
+            child.stdout?.destroy()
+            child.stderr?.destroy()
+            done()
+          }, PIPE_GRACE_MS)
+          child.once('close', () => {
+            clearTimeout(grace)
+            done()
+          })
+        })
+      }).finally(() => {
+        live.delete(handle)
+        if (killTimer !== null) clearTimeout(killTimer)
+      })
+      const handle: RunHandle = {
+        end,
+        stop() {
+          if (killTimer !== null) return
+          killGroup(child, 'SIGTERM')
+          // After the shell itself has gone, others of its group may still be there: the second signal goes out in any case.
+          killTimer = setTimeout(() => killGroup(child, 'SIGKILL'), KILL_AFTER_MS)
+          void end.then(() => killGroup(child, 'SIGKILL'))
+        },
+      }
+      live.add(handle)
+      return handle
+    },
+
+    async close() {
+      for (const handle of live) handle.stop()
+      await Promise.all([...live].map((handle) => handle.end))
+    },
+
+    groups: () => [...groups].map((pid) => ({ pid })),
+  }
+}
+
+function spawnFailure(error: unknown): RunEnd {
+  const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
+  const text = error instanceof Error ? error.message : String(error)
+  const why =
+    code === 'E2BIG'
+      ? 'The command is too long for the system (128 KB). Put it into a script file and run that.'
+      : `The shell could not be started: ${text}.`
+  return { kind: 'failed', code: `spawn_${code.toLowerCase()}`, sentence: why, detail: text }
+}
