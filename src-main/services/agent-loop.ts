@@ -1,0 +1,868 @@
+import { z } from 'zod'
+import { type FeedEvent, NomosError } from '../../src-preload/contract'
+import { FINAL_STATES, type Message, type Session } from '../../src-preload/contract/model'
+import { type Clock, type Ids, type Log, type Model, type ModelEndpoint, ModelFailure, type Store } from '../ports'
+import { buildPrompt, clipBytes, NO_RESULT, PROMPT_BUDGET, rowSize } from './agent-prompt'
+import { type RawCall, RUN_TOOL, type RunInput, readRunCall, redactArguments, withUniqueIds } from './agent-tool'
+
+/** What the loop needs of the gate. The gate tells back through `AgentLoop.onExecutionSettled`. */
+export interface AgentGate {
+  /**
+   * Asks for a run in the name of the chat agent. Throws `NomosError` for bad input; no execution exists then and the message of the
+   * error is the result of the call. `final` is true when it is settled already (denied by policy, failed at once).
+   */
+  requestRun(
+    caller: { readonly session: string; readonly turn: string },
+    input: RunInput,
+  ): Promise<{ readonly executionId: string; readonly final: boolean }>
+  /** The text for the model about an execution that is final. A denied one has no output. */
+  resultText(executionId: string): string
+  /** Cancels whatever of this turn still waits for an approval or runs. Safe to call more than once. */
+  cancelPending(session: string, turn: string): void
+}
+
+export interface AgentLoopDeps {
+  readonly store: Store
+  readonly model: Model
+  /** The endpoint as it is set right now; null when none is set. */
+  endpoint(): ModelEndpoint | null
+  readonly gate: AgentGate
+  publish(event: FeedEvent): void
+  readonly clock: Clock
+  readonly ids: Ids
+  systemPrompt(session: string): string
+  readonly log: Log
+  redact(text: string): string
+}
+
+export interface AgentLoop {
+  /**
+   * Appends the operator's message and begins a turn; the answer comes by events. Throws `turn_active` while a turn of this session
+   * goes on, `not_found` for an unknown session, `bad_input` for an empty text.
+   */
+  send(session: string, text: string): { readonly turn: string; readonly message: Message }
+  /** Ends the turn of a session, if there is one: what was said stays, open calls are cancelled and get their results. */
+  stop(session: string): void
+  /** Runs the next round of the last turn again, without a new message. Throws `conflict` when there is nothing to go on with. */
+  retry(session: string): { readonly turn: string }
+  /** To be called for every execution that became final, as often as one likes. */
+  onExecutionSettled(executionId: string, session: string | null): void
+  /** Picks up what the last end of the app left behind. Called once at start, after the gate has settled its own leftovers. */
+  resume(): void
+  /** Whether a turn of this session streams or waits for runs and approvals. */
+  turnState(session: string): Session['turn']
+  /** The session with its turn as it is now; the store knows nothing of turns. */
+  withTurn(session: Session): Session
+  /** The message as it is now when it is just being written, with its newest text and `streaming` set; else unchanged. */
+  live(message: Message): Message
+  /** Forgets a session that is being removed: nothing more is written for it and its open runs are cancelled. */
+  discard(session: string): void
+  /** Ends all streams and keeps what was said; the turns are offered for a retry at the next start. */
+  close(): void
+  /** Resolves once no turn is being worked on. Turns that wait for approvals do not count. */
+  whenQuiet(): Promise<void>
+}
+
+/** Answers of the model in one turn at most. */
+export const MAX_ROUNDS = 25
+/** Calls of one answer that are handed to the gate at most; the others get a result that says so. */
+export const MAX_CALLS = 32
+/** Bytes of a result kept in the store; a live round gets the whole text of the gate. */
+export const STORED_RESULT_BYTES = 4096
+
+/** Characters of one answer; a model that writes more has lost its way. */
+const MAX_ANSWER = 500_000
+const DELTA_MS = 40
+const PERSIST_MS = 1000
+const RETRY_MS = 500
+/** A server that wants a longer pause than this is left to the operator. */
+const LONGEST_RETRY_MS = 30_000
+const PAGE = 200
+const TITLE_LENGTH = 60
+const CANCELLED = 'Cancelled by the operator. It was not carried out to its end; do not repeat it by yourself.'
+const DENIED_GUIDANCE =
+  'It was denied and there is no output. Do not ask for the same again, in this or another form; say what you wanted it for or choose another way.'
+
+/**
+ * Where the turn of a session stands, kept as a setting so that a crash shows in it. `asking`: an answer of the model was on its way.
+ * `settling`: its calls are with the gate. No mark: no turn.
+ */
+const Mark = z.object({ turn: z.string(), phase: z.enum(['asking', 'settling']) })
+type Mark = z.infer<typeof Mark>
+const MARK = 'agent.turn.'
+
+/** A turn that is being worked on right now. Turns that wait are not here: they are rows in the store. */
+interface Active {
+  readonly session: string
+  readonly turn: string
+  readonly abort: AbortController
+  /** Resolves when the turn was ended from outside; whatever awaits something races it against this. */
+  readonly over: Promise<'over'>
+  /** Set once it was ended from outside; from then on its worker writes nothing. */
+  ended: boolean
+  writer: Writer | null
+}
+
+/** The assistant message that is being written. */
+interface Writer {
+  append(text: string): void
+  /** A second attempt writes into the same message. */
+  restart(): void
+  /** Writes what came so far; the message is then no longer streaming. */
+  leave(): void
+  /** Writes the whole answer with its calls (as they may be stored) and gives back the row. */
+  complete(calls: readonly RawCall[]): Message
+  overlay(message: Message): Message
+}
+
+/** Creates the chat agent's loop. It holds no truth of its own: conversation, open calls and the state of turns are in the store. */
+export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
+  const { store, gate, clock, ids, log } = deps
+  const active = new Map<string, Active>()
+  const workers = new Set<Promise<void>>()
+  /** Whole result texts of turns that go on, by message id. The rows hold a shortened copy. */
+  const results = new Map<string, { readonly session: string; readonly text: string }>()
+  let closed = false
+
+  // ---- small pieces
+
+  function readMark(session: string): Mark | null {
+    const text = store.setting(MARK + session)
+    if (text === null) return null
+    try {
+      return Mark.parse(JSON.parse(text))
+    } catch {
+      log.warn('the mark of a turn could not be read and is dropped', { session })
+      store.saveSetting(MARK + session, null)
+      return null
+    }
+  }
+
+  function saveMark(session: string, mark: Mark | null): void {
+    store.saveSetting(MARK + session, mark === null ? null : JSON.stringify(mark))
+  }
+
+  function turnState(session: string): Session['turn'] {
+    if (active.has(session)) return 'streaming'
+    return store.openToolMessages(session).length > 0 ? 'waiting' : 'idle'
+  }
+
+  function withTurn(session: Session): Session {
+    return { ...session, turn: turnState(session.id) }
+  }
+
+  function publishSession(session: string): void {
+    const row = store.session(session)
+    if (row !== null) deps.publish({ type: 'session', session: withTurn(row) })
+  }
+
+  function publishMessage(message: Message): void {
+    deps.publish({ type: 'message', message })
+  }
+
+  function addMessage(
+    session: string,
+    turn: string,
+    message: Pick<Message, 'role' | 'text'> & Partial<Pick<Message, 'toolCalls' | 'callId' | 'error'>>,
+  ): Message {
+    const at = clock.now()
+    const row = store.addMessage({
+      id: ids.next('msg'),
+      session,
+      turn,
+      role: message.role,
+      text: message.text,
+      toolCalls: message.toolCalls ?? [],
+      callId: message.callId ?? null,
+      executionId: null,
+      error: message.error ?? null,
+      at,
+    })
+    store.updateSession(session, { updatedAt: at })
+    return row
+  }
+
+  function notice(session: string, turn: string, code: string, text: string, retry: boolean): void {
+    publishMessage(addMessage(session, turn, { role: 'notice', text: deps.redact(text), error: { code, retry } }))
+  }
+
+  /** Puts the one result of a call in its place. Reading and writing happen in one go of the only writer, so it is filled once. */
+  function fill(id: string, text: string): boolean {
+    const row = store.message(id)
+    if (row === null || row.text !== null) return false
+    const whole = deps.redact(text)
+    results.set(id, { session: row.session, text: whole })
+    publishMessage(store.updateMessage(id, { text: clipBytes(whole, STORED_RESULT_BYTES) }))
+    return true
+  }
+
+  function resultOf(executionId: string): string {
+    let text: string
+    try {
+      text = gate.resultText(executionId)
+    } catch (error) {
+      log.error('the result of an execution could not be read', { executionId, error: String(error) })
+      text = 'No result could be read for this run.'
+    }
+    return store.execution(executionId)?.state === 'denied' ? `${text}\n${DENIED_GUIDANCE}` : text
+  }
+
+  function isFinal(executionId: string): boolean {
+    const state = store.execution(executionId)?.state
+    return state !== undefined && FINAL_STATES.includes(state)
+  }
+
+  function openOf(session: string, turn: string): readonly Message[] {
+    return store.openToolMessages(session).filter((row) => row.turn === turn)
+  }
+
+  // ---- reading the conversation
+
+  /** Messages of a session, oldest first, from as far back as `enough` asks for. */
+  function readBack(session: string, enough: (rows: readonly Message[]) => boolean): readonly Message[] {
+    let rows: readonly Message[] = []
+    let before: number | null = null
+    for (;;) {
+      const page = store.messages(session, before, PAGE)
+      rows = [...page, ...rows]
+      const first = page[0]
+      if (first === undefined || page.length < PAGE || enough(rows)) return rows
+      before = first.seq
+    }
+  }
+
+  /** The rows of one turn, oldest first. A turn always begins with the operator's message. */
+  function turnRows(session: string, turn: string): readonly Message[] {
+    return readBack(session, (rows) => rows.some((row) => row.turn === turn && row.role === 'user')).filter(
+      (row) => row.turn === turn,
+    )
+  }
+
+  function lastTurn(session: string): string | null {
+    return (
+      readBack(session, (rows) => rows.some((row) => row.role === 'user')).findLast((row) => row.role === 'user')
+        ?.turn ?? null
+    )
+  }
+
+  function promptRows(session: string, turn: string): readonly Message[] {
+    return readBack(
+      session,
+      (rows) =>
+        rows.reduce((sum, row) => sum + rowSize(row), 0) > PROMPT_BUDGET &&
+        rows.some((row) => row.turn === turn && row.role === 'user'),
+    )
+  }
+
+  // ---- writing an answer
+
+  function createWriter(turn: Active): Writer {
+    let row: Message | null = null
+    let raw = ''
+    let shown = ''
+    let lastDelta = Number.NEGATIVE_INFINITY
+    let lastPersisted = clock.now()
+    let forget: (() => void) | null = null
+
+    const overlay = (message: Message): Message => ({ ...message, text: shown, streaming: true })
+
+    const show = (text: string) => {
+      forget?.()
+      forget = null
+      const next = deps.redact(text)
+      if (next === shown || (row === null && next.trim() === '')) return
+      lastDelta = clock.now()
+      if (row === null) {
+        // Only now: an attempt that fails without a word leaves no empty message behind.
+        row = addMessage(turn.session, turn.turn, { role: 'assistant', text: next })
+        shown = next
+        lastPersisted = clock.now()
+        publishMessage(overlay(row))
+        return
+      }
+      if (next.startsWith(shown)) {
+        const offset = shown.length
+        shown = next
+        deps.publish({ type: 'delta', session: turn.session, messageId: row.id, offset, text: next.slice(offset) })
+      } else {
+        shown = next
+        publishMessage(overlay(row))
+      }
+      if (clock.now() - lastPersisted >= PERSIST_MS) {
+        lastPersisted = clock.now()
+        row = store.updateMessage(row.id, { text: shown })
+      }
+    }
+
+    const showLater = () => {
+      if (turn.ended || turn.writer === null) return
+      try {
+        show(withoutLastWord(raw))
+      } catch (error) {
+        // The worker of the turn meets the same fault when it writes, and ends the turn.
+        log.error('a part of an answer could not be written', { session: turn.session, error: String(error) })
+      }
+    }
+
+    return {
+      append(text) {
+        raw += text
+        if (clock.now() - lastDelta >= DELTA_MS) show(withoutLastWord(raw))
+        else forget ??= clock.after(DELTA_MS, showLater)
+      },
+      restart() {
+        raw = ''
+      },
+      leave() {
+        show(raw)
+        forget?.()
+        if (row !== null) publishMessage(store.updateMessage(row.id, { text: shown }))
+      },
+      complete(calls) {
+        forget?.()
+        const text = deps.redact(raw)
+        const toolCalls = calls.map((call) => ({ ...call, arguments: redactArguments(call.arguments, deps.redact) }))
+        row =
+          row === null
+            ? addMessage(turn.session, turn.turn, { role: 'assistant', text, toolCalls })
+            : store.updateMessage(row.id, { text, toolCalls })
+        publishMessage(row)
+        return row
+      },
+      overlay(message) {
+        return row !== null && message.id === row.id ? overlay(message) : message
+      },
+    }
+  }
+
+  // ---- one turn
+
+  function begin(session: string, turn: string): void {
+    const abort = new AbortController()
+    const over = new Promise<'over'>((resolve) => {
+      abort.signal.addEventListener('abort', () => resolve('over'), { once: true })
+    })
+    const current: Active = { session, turn, abort, over, ended: false, writer: null }
+    active.set(session, current)
+    saveMark(session, { turn, phase: 'asking' })
+    publishSession(session)
+    const worker = work(current).finally(() => workers.delete(worker))
+    workers.add(worker)
+  }
+
+  /** The turn is not worked on any more; `mark` says whether it waits (and is picked up again) or is over. */
+  function release(turn: Active, mark: Mark | null): void {
+    turn.ended = true
+    turn.writer = null
+    active.delete(turn.session)
+    if (mark === null) {
+      for (const [id, result] of results) if (result.session === turn.session) results.delete(id)
+    }
+    saveMark(turn.session, mark)
+    publishSession(turn.session)
+  }
+
+  async function work(turn: Active): Promise<void> {
+    // Whoever began the turn still has to return; events about it come after that.
+    await null
+    try {
+      while (!turn.ended) {
+        if (!(await round(turn))) return
+      }
+    } catch (error) {
+      log.error('a turn of the agent failed', { session: turn.session, error: String(error) })
+      if (turn.ended) return
+      try {
+        turn.writer?.leave()
+        for (const row of openOf(turn.session, turn.turn)) {
+          if (row.executionId === null) fill(row.id, 'Not run: something failed inside the app.')
+        }
+        notice(
+          turn.session,
+          turn.turn,
+          'internal',
+          `The turn was ended by a fault inside the app: ${String(error)}. Try again.`,
+          true,
+        )
+        release(turn, openOf(turn.session, turn.turn).length > 0 ? { turn: turn.turn, phase: 'settling' } : null)
+      } catch (second) {
+        // The store itself is gone. The mark of the turn is still there and says at the next start that it was cut.
+        log.error('the end of a failed turn could not be written', { session: turn.session, error: String(second) })
+        turn.ended = true
+        active.delete(turn.session)
+      }
+    }
+  }
+
+  /** Asks the model once and carries out its calls. True when the next round can begin at once. */
+  async function round(turn: Active): Promise<boolean> {
+    const { session } = turn
+    const endpoint = deps.endpoint()
+    if (endpoint === null) {
+      notice(
+        session,
+        turn.turn,
+        'model_unset',
+        'No model is set, so nobody can answer. Open Settings, Model, and enter the base URL of any OpenAI-compatible endpoint ' +
+          '(OpenRouter, OpenAI, Ollama, llama.cpp), a model name and, where needed, a key. ' +
+          'Commands work without a model: try /run local uname -a',
+        false,
+      )
+      release(turn, null)
+      return false
+    }
+    if (roundsOf(turnRows(session, turn.turn)) >= MAX_ROUNDS) {
+      notice(
+        session,
+        turn.turn,
+        'turn_limit',
+        `The agent took ${MAX_ROUNDS} rounds in this turn and was stopped there. Retry lets it go on, or tell it what to do next.`,
+        true,
+      )
+      release(turn, null)
+      return false
+    }
+    saveMark(session, { turn: turn.turn, phase: 'asking' })
+    const answer = await ask(turn, endpoint)
+    if (answer === null) return false
+    if (answer.calls.length === 0) {
+      if (answer.cut) {
+        notice(
+          session,
+          turn.turn,
+          'length',
+          'The answer reached the length limit of the model. Retry lets it go on.',
+          true,
+        )
+      }
+      release(turn, null)
+      return false
+    }
+    await dispatch(turn, answer.calls)
+    if (turn.ended) return false
+    if (openOf(session, turn.turn).length === 0) return true
+    release(turn, { turn: turn.turn, phase: 'settling' })
+    return false
+  }
+
+  /** One answer, with one automatic second attempt. Null when the turn is over; what there is to say about it has been said. */
+  async function ask(
+    turn: Active,
+    endpoint: ModelEndpoint,
+  ): Promise<{ readonly calls: readonly RawCall[]; readonly cut: boolean } | null> {
+    const prompt = buildPrompt({
+      system: deps.systemPrompt(turn.session),
+      rows: promptRows(turn.session, turn.turn),
+      execution: (id) => store.execution(id),
+      result: (row) => results.get(row.id)?.text ?? null,
+    })
+    const writer = createWriter(turn)
+    turn.writer = writer
+    for (let attempt = 1; ; attempt += 1) {
+      const calls: RawCall[] = []
+      let said = false
+      let size = 0
+      let failure: ModelFailure
+      try {
+        let end: 'stop' | 'calls' | 'length' | 'filtered' | 'aborted' | null = null
+        for await (const event of untilAborted(
+          deps.model.stream(endpoint, prompt, [RUN_TOOL], turn.abort.signal),
+          turn.abort.signal,
+        )) {
+          if (turn.ended) return null
+          if (event.kind !== 'done') size += event.kind === 'text' ? event.text.length : event.arguments.length
+          if (size > MAX_ANSWER) {
+            throw new ModelFailure(
+              'protocol',
+              'The model did not come to an end and was cut off. Try again, or try another model.',
+            )
+          }
+          if (event.kind === 'text') {
+            said ||= event.text.trim() !== ''
+            writer.append(event.text)
+          } else if (event.kind === 'call') {
+            calls.push(event)
+          } else {
+            end = event.reason
+          }
+        }
+        if (turn.ended) return null
+        if (end === null || end === 'aborted')
+          throw new ModelFailure('cut', 'The answer of the model was cut off. Try again.')
+        if (end === 'filtered') {
+          throw new ModelFailure(
+            'refused',
+            "The endpoint's content filter stopped the answer. Say it in other words, or try again.",
+          )
+        }
+        if (!said && calls.length === 0) throw new ModelFailure('empty', 'The model answered with nothing. Try again.')
+        return { calls: settleAnswer(turn, writer, calls), cut: end === 'length' }
+      } catch (error) {
+        if (turn.ended) return null
+        if (!(error instanceof ModelFailure)) throw error
+        failure = error
+      }
+      log.warn('an answer of the model failed', { session: turn.session, code: failure.code, attempt })
+      const pause = failure.retryAfterMs ?? RETRY_MS
+      // A wrong key or address does not get right by asking again.
+      const hopeless = failure.code === 'unauthorised' || failure.code === 'not_found' || pause > LONGEST_RETRY_MS
+      if (attempt >= 2 || hopeless) {
+        writer.leave()
+        notice(turn.session, turn.turn, failure.code, failure.message, true)
+        release(turn, null)
+        return null
+      }
+      writer.restart()
+      await Promise.race([sleep(pause), turn.over])
+      if (turn.ended) return null
+    }
+  }
+
+  /** Makes a complete answer durable, together with one open result for each of its calls, before anything is asked of the gate. */
+  function settleAnswer(turn: Active, writer: Writer, raw: readonly RawCall[]): readonly RawCall[] {
+    const calls = withUniqueIds(raw, () => ids.next('call')).map(({ callId, name, arguments: text }) => ({
+      callId,
+      name,
+      arguments: text,
+    }))
+    writer.complete(calls)
+    turn.writer = null
+    if (calls.length === 0) return calls
+    for (const call of calls) {
+      publishMessage(addMessage(turn.session, turn.turn, { role: 'tool', text: null, callId: call.callId }))
+    }
+    saveMark(turn.session, { turn: turn.turn, phase: 'settling' })
+    return calls
+  }
+
+  /** Hands the calls to the gate one after the other, in the order the model wrote them. */
+  async function dispatch(turn: Active, calls: readonly RawCall[]): Promise<void> {
+    const open = openOf(turn.session, turn.turn)
+    for (const [index, call] of calls.entries()) {
+      const row = open.find((other) => other.callId === call.callId)
+      if (row === undefined) continue
+      if (index >= MAX_CALLS) {
+        fill(
+          row.id,
+          `Not run: one answer may hold at most ${MAX_CALLS} calls. Ask for this one again if it is still needed.`,
+        )
+        continue
+      }
+      const read = readRunCall(call)
+      if (!read.ok) {
+        fill(row.id, read.error)
+        continue
+      }
+      await Promise.race([request(turn, row, read.input), turn.over])
+      if (turn.ended) return
+    }
+  }
+
+  /** Never rejects. Goes on after the turn was stopped, to take back what the gate was just about to begin. */
+  async function request(turn: Active, row: Message, input: RunInput): Promise<void> {
+    const { session, turn: id } = turn
+    let asked: { readonly executionId: string; readonly final: boolean }
+    try {
+      asked = await gate.requestRun({ session, turn: id }, input)
+    } catch (error) {
+      // A stopped turn has given this call its result already; a closed app finds it open at the next start.
+      if (turn.ended) return
+      if (error instanceof NomosError) {
+        const field = error.field === null ? '' : ` (argument: ${error.field})`
+        const detail = error.detail === null ? '' : ` ${error.detail}`
+        fill(row.id, `Not run: ${error.message}${detail}${field}`)
+      } else {
+        log.error('the gate failed to take a request', { session, error: String(error) })
+        fill(row.id, 'Not run: something failed inside the app while the request was prepared.')
+      }
+      return
+    }
+    if (closed) return
+    try {
+      if (turn.ended) gate.cancelPending(session, id)
+      if (store.message(row.id) === null) return
+      publishMessage(store.updateMessage(row.id, { executionId: asked.executionId }))
+      // It may have ended before this call knew its id. A stopped turn has filled the place already.
+      if (asked.final || isFinal(asked.executionId)) fill(row.id, resultOf(asked.executionId))
+    } catch (error) {
+      log.error('a request could not be recorded in the conversation', { session, error: String(error) })
+    }
+  }
+
+  function sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => void clock.after(ms, resolve))
+  }
+
+  // ---- picking up again
+
+  /** Goes on with a turn whose calls all have their results, if it is one that waited for them. */
+  function continueIfReady(session: string, turn: string): void {
+    if (closed || active.has(session)) return
+    const mark = readMark(session)
+    if (mark === null || mark.turn !== turn || mark.phase !== 'settling') return
+    if (openOf(session, turn).length > 0) return
+    begin(session, turn)
+  }
+
+  /** Gives calls that never reached the gate their result, and adds results that were never even opened. True if there were any. */
+  function repairCalls(session: string, turn: string): boolean {
+    const rows = turnRows(session, turn)
+    const answer = rows.findLast((row) => row.role === 'assistant')
+    if (answer === undefined) return false
+    const opened = rows.filter((row) => row.role === 'tool' && row.seq > answer.seq)
+    let repaired = false
+    for (const call of answer.toolCalls) {
+      if (opened.some((row) => row.callId === call.callId)) continue
+      const row = addMessage(session, turn, { role: 'tool', text: null, callId: call.callId })
+      repaired = true
+      fill(row.id, NO_RESULT)
+    }
+    for (const row of opened) {
+      if (row.text !== null || row.executionId !== null) continue
+      repaired = true
+      const call = answer.toolCalls.find((other) => other.callId === row.callId)
+      const executionId = call === undefined ? null : orphanOf(session, turn, call, rows)
+      if (executionId === null)
+        fill(row.id, `${NO_RESULT}. Nothing is known of this call; look before you ask for it again.`)
+      else publishMessage(store.updateMessage(row.id, { executionId }))
+    }
+    return repaired
+  }
+
+  /** The execution a call led to whose id was not written down before the app ended. */
+  function orphanOf(session: string, turn: string, call: RawCall, rows: readonly Message[]): string | null {
+    const read = readRunCall(call)
+    if (!read.ok) return null
+    const known = new Set(turnRows(session, turn).map((row) => row.executionId))
+    for (const row of rows) known.add(row.executionId)
+    const found = store
+      .executions({ before: null, limit: PAGE })
+      .find(
+        (view) =>
+          view.session === session &&
+          view.turn === turn &&
+          view.principal.kind === 'agent' &&
+          !known.has(view.id) &&
+          view.target === read.input.target &&
+          view.command === read.input.command,
+      )
+    return found?.id ?? null
+  }
+
+  function resumeSession(session: string): void {
+    if (active.has(session)) return
+    const mark = readMark(session)
+    const repaired = mark !== null && repairCalls(session, mark.turn)
+    for (const row of store.openToolMessages(session)) {
+      if (row.executionId === null) fill(row.id, NO_RESULT)
+      else if (store.execution(row.executionId) === null) fill(row.id, NO_RESULT)
+      else if (isFinal(row.executionId)) fill(row.id, resultOf(row.executionId))
+    }
+    if (mark === null) return
+    if (mark.phase === 'settling' || repaired || openOf(session, mark.turn).length > 0) {
+      saveMark(session, { turn: mark.turn, phase: 'settling' })
+      continueIfReady(session, mark.turn)
+      return
+    }
+    saveMark(session, null)
+    notice(
+      session,
+      mark.turn,
+      'interrupted',
+      'The app was closed while the answer was on its way. Retry asks for it again.',
+      true,
+    )
+    publishSession(session)
+  }
+
+  function describeOpen(session: string): string {
+    const open = store.openToolMessages(session)
+    const names = open.slice(0, 3).map((row) => {
+      const view = row.executionId === null ? null : store.execution(row.executionId)
+      if (view === null) return 'a call that is being prepared'
+      const state =
+        view.state === 'pending_approval' ? 'waits for your approval' : `is ${view.state.replaceAll('_', ' ')}`
+      const command = view.command.length > 60 ? `${view.command.slice(0, 60)}…` : view.command
+      return `"${command}" on ${view.target} ${state}`
+    })
+    const more = open.length > names.length ? ` and ${open.length - names.length} more` : ''
+    return `${names.join('; ')}${more}`
+  }
+
+  function refuseWhileActive(session: string): void {
+    const state = turnState(session)
+    if (state === 'idle') return
+    const what =
+      state === 'streaming'
+        ? 'the agent is still working on the last one'
+        : `the agent waits for its runs: ${describeOpen(session)}`
+    throw new NomosError('turn_active', `Not sent: ${what}. Wait for it, answer what waits, or press Stop.`)
+  }
+
+  function existing(session: string): Session {
+    const row = store.session(session)
+    if (row === null)
+      throw new NomosError('not_found', 'This session does not exist any more. Open another one.', { field: 'session' })
+    return row
+  }
+
+  function titleFrom(text: string): string {
+    const line = text.replace(/\s+/g, ' ').trim()
+    const characters = [...line]
+    return characters.length <= TITLE_LENGTH ? line : `${characters.slice(0, TITLE_LENGTH - 1).join('')}…`
+  }
+
+  return {
+    send(session, text) {
+      const row = existing(session)
+      if (text.trim() === '')
+        throw new NomosError('bad_input', 'The message is empty. Write something first.', { field: 'text' })
+      if (closed) throw new NomosError('unavailable', 'Nomos is closing. Send it again after the next start.')
+      refuseWhileActive(session)
+      const turn = ids.next('turn')
+      const redacted = deps.redact(text)
+      const message = addMessage(session, turn, { role: 'user', text: redacted })
+      if (row.title.trim() === '' || row.title === 'New session') {
+        store.updateSession(session, { title: titleFrom(redacted) })
+      }
+      publishMessage(message)
+      begin(session, turn)
+      return { turn, message }
+    },
+
+    stop(session) {
+      const current = active.get(session)
+      const open = store.openToolMessages(session)
+      const turn = current?.turn ?? readMark(session)?.turn ?? open.at(-1)?.turn
+      if (turn === undefined || (current === undefined && open.length === 0)) return
+      current?.writer?.leave()
+      if (current !== undefined) {
+        current.ended = true
+        current.abort.abort()
+      }
+      // First the results, then the gate: what it settles now finds its place taken and starts nothing.
+      const turns = new Set([turn, ...open.map((row) => row.turn)])
+      for (const row of open) fill(row.id, CANCELLED)
+      notice(session, turn, 'stopped', 'Stopped by the operator.', true)
+      if (current !== undefined) release(current, null)
+      else {
+        saveMark(session, null)
+        publishSession(session)
+      }
+      for (const id of turns) gate.cancelPending(session, id)
+    },
+
+    retry(session) {
+      existing(session)
+      if (closed) throw new NomosError('unavailable', 'Nomos is closing. Try again after the next start.')
+      refuseWhileActive(session)
+      const turn = lastTurn(session)
+      const nothing = () => new NomosError('conflict', 'There is nothing to try again: the last answer is complete.')
+      if (turn === null) throw nothing()
+      const last = turnRows(session, turn).findLast(
+        (row) => row.role !== 'run' && (row.role !== 'notice' || row.error !== null),
+      )
+      if (last === undefined || (last.role === 'assistant' && last.toolCalls.length === 0)) throw nothing()
+      repairCalls(session, turn)
+      begin(session, turn)
+      return { turn }
+    },
+
+    onExecutionSettled(executionId, session) {
+      if (closed || session === null) return
+      const turns = new Set<string>()
+      for (const row of store.openToolMessages(session)) {
+        if (row.executionId !== executionId) continue
+        if (fill(row.id, resultOf(executionId))) turns.add(row.turn)
+      }
+      for (const turn of turns) continueIfReady(session, turn)
+    },
+
+    resume() {
+      const sessions = store.sessions()
+      for (const session of sessions) {
+        try {
+          resumeSession(session.id)
+        } catch (error) {
+          log.error('a turn could not be picked up', { session: session.id, error: String(error) })
+        }
+      }
+      const known = new Set(sessions.map((session) => MARK + session.id))
+      for (const name of Object.keys(store.settings(MARK))) {
+        const full = name.startsWith(MARK) ? name : MARK + name
+        if (!known.has(full)) store.saveSetting(full, null)
+      }
+    },
+
+    turnState,
+    withTurn,
+
+    live(message) {
+      return active.get(message.session)?.writer?.overlay(message) ?? message
+    },
+
+    discard(session) {
+      const current = active.get(session)
+      const turns = new Set(store.openToolMessages(session).map((row) => row.turn))
+      if (current !== undefined) {
+        turns.add(current.turn)
+        current.ended = true
+        current.writer = null
+        current.abort.abort()
+        active.delete(session)
+      }
+      for (const [id, result] of results) if (result.session === session) results.delete(id)
+      saveMark(session, null)
+      for (const turn of turns) gate.cancelPending(session, turn)
+    },
+
+    close() {
+      closed = true
+      for (const current of active.values()) {
+        try {
+          current.writer?.leave()
+        } catch (error) {
+          log.error('the text of an unfinished answer could not be kept', { error: String(error) })
+        }
+        current.ended = true
+        current.writer = null
+        current.abort.abort()
+      }
+      active.clear()
+    },
+
+    async whenQuiet() {
+      while (workers.size > 0) await Promise.allSettled([...workers])
+    },
+  }
+}
+
+/** Answers in this turn that asked for runs, counted from where the operator last let it go on past the limit. */
+function roundsOf(rows: readonly Message[]): number {
+  const from = rows.findLastIndex((row) => row.role === 'notice' && row.error?.code === 'turn_limit')
+  return rows.slice(from + 1).filter((row) => row.role === 'assistant' && row.toolCalls.length > 0).length
+}
+
+/** Holds back a word that is still being written, so that a token is never shown before the redactor could know it. */
+function withoutLastWord(text: string): string {
+  return text.replace(/[\x21-\x7e]{1,256}$/, '')
+}
+
+/** Ends as soon as `signal` fires, whether or not the source takes notice of it. */
+async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  const iterator = source[Symbol.asyncIterator]()
+  const aborted = new Promise<null>((resolve) => {
+    if (signal.aborted) resolve(null)
+    else signal.addEventListener('abort', () => resolve(null), { once: true })
+  })
+  try {
+    while (!signal.aborted) {
+      const step = await Promise.race([iterator.next(), aborted])
+      if (step === null || step.done === true) return
+      yield step.value
+    }
+  } finally {
+    // Not awaited: a source that hangs must not hold the turn.
+    iterator.return?.(undefined)?.then(undefined, () => undefined)
+  }
+}

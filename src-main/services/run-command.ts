@@ -1,0 +1,116 @@
+/** What the composer's text is: a `/run`, a message for the agent, or a `/run` that cannot be carried out as typed. */
+export type RunCommand =
+  | { readonly kind: 'run'; readonly target: string; readonly purpose: string | null; readonly command: string }
+  | { readonly kind: 'message' }
+  | {
+      readonly kind: 'invalid'
+      readonly field: 'target' | 'why' | 'command'
+      /** What is wrong, with the value, and how to write it. */
+      readonly message: string
+    }
+
+const FORM = '/run <target> [--why "reason"] <command>'
+const MAX_PURPOSE = 2000
+
+/** Only these separate words here, as in a shell. A no-break space is part of a word and is judged as such. */
+const GAP = /^[ \t\r\n]+/
+const WORD = /^[^ \t\r\n]+/
+
+/**
+ * Reads `/run <target> [--why "…"] <command>`. The command is kept byte for byte: one run of white space before it is cut, nothing
+ * behind it, and `--` in it is never special. Anything that does not begin with `/run` is a message.
+ */
+export function parseRunCommand(text: string): RunCommand {
+  const head = /^[ \t\r\n]*\/run(?=[ \t\r\n]|$)/.exec(text)
+  if (head === null) return { kind: 'message' }
+  let rest = cutGap(text.slice(head[0].length))
+
+  const target = WORD.exec(rest)?.[0]
+  if (target === undefined) {
+    return invalid('target', `The target is missing. Write ${FORM}, for example: /run local uname -a`)
+  }
+  if (target.includes('\0')) return nul('target')
+  if (target.startsWith('--why')) {
+    return invalid(
+      'target',
+      `The target is missing before ${quote(target)}. Write ${FORM}; --why comes after the target.`,
+    )
+  }
+  rest = cutGap(rest.slice(target.length))
+
+  let purpose: string | null = null
+  const option = WORD.exec(rest)?.[0]
+  if (option?.startsWith('--why=')) {
+    return invalid('why', `The reason is written with a space: --why "reason", not ${quote(option)}.`)
+  }
+  if (option === '--why') {
+    const why = readWhy(cutGap(rest.slice(option.length)))
+    if (why.kind === 'invalid') return why
+    purpose = why.text.trim() === '' ? null : why.text
+    rest = why.rest
+  }
+
+  if (rest.trim() === '') {
+    return invalid('command', `The command for ${quote(target)} is empty. Write it after the target: ${FORM}`)
+  }
+  if (rest.includes('\0')) return nul('command')
+  return { kind: 'run', target, purpose, command: rest }
+}
+
+type Why =
+  | { readonly kind: 'why'; readonly text: string; readonly rest: string }
+  | Extract<RunCommand, { kind: 'invalid' }>
+
+function readWhy(text: string): Why {
+  const mark = text[0]
+  if (mark === undefined) {
+    return invalid('why', `The reason after --why is missing. Write --why "reason", then the command.`)
+  }
+  let why: string
+  let end: number
+  if (mark === '"' || mark === "'") {
+    const quoted = mark === '"' ? /^"((?:[^"\\]|\\[\s\S])*)"/.exec(text) : /^'([^']*)'/.exec(text)
+    if (quoted === null) {
+      return invalid(
+        'why',
+        `The reason after --why has no closing ${mark}: ${quote(text)}. Close the quote, then write the command.`,
+      )
+    }
+    const inner = quoted[1] ?? ''
+    why = mark === '"' ? inner.replace(/\\(["\\])/g, '$1') : inner
+    end = quoted[0].length
+  } else {
+    why = WORD.exec(text)?.[0] ?? ''
+    end = why.length
+  }
+  const behind = text.slice(end)
+  if (behind !== '' && !GAP.test(behind)) {
+    return invalid('why', `The reason after --why must be followed by a space, not by ${quote(behind)}.`)
+  }
+  if (why.includes('\0')) return nul('why')
+  if (why.length > MAX_PURPOSE) {
+    return invalid(
+      'why',
+      `The reason after --why has ${why.length} characters; at most ${MAX_PURPOSE} are kept. Shorten it.`,
+    )
+  }
+  return { kind: 'why', text: why, rest: cutGap(behind) }
+}
+
+function cutGap(text: string): string {
+  return text.replace(GAP, '')
+}
+
+function quote(value: string): string {
+  const short = value.length > 60 ? `${value.slice(0, 60)}…` : value
+  return JSON.stringify(short)
+}
+
+function nul(field: 'target' | 'why' | 'command'): Extract<RunCommand, { kind: 'invalid' }> {
+  const name = field === 'why' ? 'reason' : field
+  return invalid(field, `The ${name} holds a NUL character, which a shell drops silently. Remove it and send again.`)
+}
+
+function invalid(field: 'target' | 'why' | 'command', message: string): Extract<RunCommand, { kind: 'invalid' }> {
+  return { kind: 'invalid', field, message }
+}
