@@ -1,2 +1,17 @@
 /** Understanding of shell text: our own small tree over the parser, with every word decoded. */
+export { type Invocation, type Unfolded, unfold } from './invocations'
+export { findInvisible, MAX_DEPTH, MAX_LENGTH, MAX_OPENINGS } from './limits'
+export { parseShell } from './parse'
 export { type ProgramsOf, programsOf } from './programs'
+export type {
+  Assignment,
+  Dynamic,
+  Enclosure,
+  Finding,
+  ParsedShell,
+  Place,
+  Redirection,
+  SimpleCommand,
+  Word,
+} from './types'
+export { programName, SHELLS, suspectedName } from './unwrap'

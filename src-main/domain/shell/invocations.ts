@@ -1,0 +1,152 @@
+import { MAX_CARRIED, MAX_WRAPPERS } from './limits'
+import { stageOutput } from './literal'
+import { parseShell } from './parse'
+import type { Finding, ParsedShell, SimpleCommand, Word } from './types'
+import { SHELLS, suspectedName, unwrap } from './unwrap'
+
+/** One program being started, by itself or through any number of wrappers. */
+export interface Invocation {
+  readonly words: readonly Word[]
+  /** Names of the wrappers around it, outermost first. */
+  readonly via: readonly string[]
+  readonly command: SimpleCommand
+  /** Text it reads on its standard input, when that is literal. */
+  readonly input: string | null
+  /** The commands before it in its pipeline; a function, because long pipelines would otherwise cost their length squared. */
+  readonly upstream: () => readonly SimpleCommand[]
+  readonly remote: boolean
+}
+
+export interface Unfolded {
+  readonly invocations: readonly Invocation[]
+  /** Every command of the text and of every text it carries. */
+  readonly commands: readonly SimpleCommand[]
+  readonly functions: readonly string[]
+  readonly findings: readonly Finding[]
+  /** A cap was met on the way: there may be more. */
+  readonly cut: boolean
+}
+
+/** `$(echo cm0= | base64 -d)` as a whole word stands for its output, when literal text decides it. */
+function resolved(word: Word): string {
+  if (!word.dynamic.includes('substitution')) return word.shape
+  const match = /^(?:\$\(([\s\S]*)\)|`([^`]*)`)$/.exec(word.shape)
+  const inner = match?.[1] ?? match?.[2]
+  if (inner === undefined || inner.length > 4096) return word.shape
+  let output: string | null = null
+  const { commands, plain } = parseShell(inner, word)
+  for (const command of commands) output = stageOutput(command, output)
+  if (!plain) return word.shape
+  return output === null ? word.shape : output.trim()
+}
+
+/** Lists every program a text starts, wrappers taken off to the end. Work is bounded by the caps of `limits`. */
+export function unfold(parsed: ParsedShell): Unfolded {
+  const invocations: Invocation[] = []
+  const commands: SimpleCommand[] = []
+  const functions: string[] = [...parsed.functions]
+  const findings: Finding[] = []
+  let carriedLength = 0
+  let cut = false
+
+  const script = (
+    text: string,
+    span: { start: number; end: number },
+    via: readonly string[],
+    remote: boolean,
+  ): void => {
+    carriedLength += text.length
+    if (carriedLength > MAX_CARRIED || via.length > MAX_WRAPPERS) {
+      cut = true
+      return
+    }
+    const inner = parseShell(text, { start: span.start, end: span.end })
+    functions.push(...inner.functions)
+    findings.push(...inner.findings)
+    list(inner.commands, via, remote)
+  }
+
+  const invoke = (
+    command: SimpleCommand,
+    words: readonly Word[],
+    via: readonly string[],
+    input: string | null,
+    upstream: () => readonly SimpleCommand[],
+    remote: boolean,
+  ): void => {
+    const head = words[0]
+    if (!head) return
+    if (via.length > MAX_WRAPPERS) {
+      cut = true
+      return
+    }
+    if (head.dynamic.length > 0) {
+      const text = resolved(head)
+      // `X='rm -rf'; $X /`: the shell splits what comes out of a variable or a substitution.
+      if (/\s/.test(text.trim()) && !text.includes('$(') && !text.includes('`')) {
+        script(
+          `${text} ${words
+            .slice(1)
+            .map((word) => word.shape)
+            .join(' ')}`,
+          head,
+          [...via, '$'],
+          remote,
+        )
+        return
+      }
+      if (text !== head.shape) {
+        invoke(
+          command,
+          [{ ...head, shape: text, dynamic: ['unknown'] }, ...words.slice(1)],
+          via,
+          input,
+          upstream,
+          remote,
+        )
+        return
+      }
+    }
+    invocations.push({ words, via, command, input, upstream, remote })
+    const unwrapped = unwrap(words)
+    if (!unwrapped) return
+    const name = suspectedName(head)
+    const next = [...via, name]
+    for (const carried of unwrapped.carried) {
+      if (carried.kind === 'words') invoke(command, carried.words, next, input, upstream, remote || unwrapped.remote)
+      else {
+        const whole = resolved({ ...command, value: null, shape: carried.text, dynamic: ['substitution'], prefix: '' })
+        script(whole, carried.span, next, remote || unwrapped.remote)
+      }
+    }
+    if (input !== null && SHELLS.has(name) && unwrapped.carried.length === 0)
+      script(input, command, [...next, '|'], remote || unwrapped.remote)
+  }
+
+  const list = (some: readonly SimpleCommand[], via: readonly string[], remote: boolean): void => {
+    const pipelines = new Map<number, { stages: SimpleCommand[]; output: string | null }>()
+    for (const command of some) {
+      commands.push(command)
+      const { pipeline, stage } = command.place
+      let state = pipelines.get(pipeline)
+      if (!state) {
+        state = { stages: [], output: null }
+        pipelines.set(pipeline, state)
+      }
+      const { stages } = state
+      const count = stages.length
+      let input = stage > 0 ? state.output : null
+      for (const redirection of command.redirections)
+        if (redirection.operator === '<<<') input = redirection.target ? resolved(redirection.target) : null
+        else if (redirection.body !== null) input = redirection.body
+      state.output = stageOutput(command, input)
+      stages.push(command)
+      const upstream = (): readonly SimpleCommand[] =>
+        stages.slice(0, count).filter((other) => other.place.stage < stage)
+      invoke(command, command.words, via, input, upstream, remote)
+    }
+  }
+
+  list(parsed.commands, [], false)
+  return { invocations, commands, functions, findings, cut }
+}
