@@ -33,7 +33,7 @@ export async function ensureSetup({ need, log = logToStderr }) {
   try {
     mkdirSync(cacheRoot(), { recursive: true })
     const locks = path.join(cacheRoot(), 'locks')
-    await withLock(checkoutLockName(), () => bringMissing(need, log), { folder: locks, log })
+    await withLock(checkoutLockName(), () => bringMissing(need, log), { folder: locks, log, sayTakeover: true })
   } finally {
     stopWatching()
   }

@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { electronCommand, requireDisplay, requireLibraries } from './setup/launch.mjs'
 import { root } from './setup/paths.mjs'
+import { requireNode } from './setup/requirements.mjs'
 import { ensureSetup, isMain, logToStderr, runScript } from './setup.mjs'
 
 export { electronCommand }
@@ -56,6 +57,7 @@ function forwardSignals(child) {
 }
 
 async function startWindow(args) {
+  requireNode()
   await requireDisplay()
   await ensureSetup({ need: { electron: true, build: true, sqliteElectron: true } })
   const command = electronCommand({ args })

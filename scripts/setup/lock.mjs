@@ -7,14 +7,18 @@ import { readStamp, writeStamp } from './stamp.mjs'
 const waitLimitMs = 45 * 60_000
 const takeoverLimitMs = 10_000
 
-/** @param {number} pid */
+/**
+ * True while the process runs. A zombie has ended: in a container whose first process reaps nobody it stays listed for
+ * ever, and a lock of its would never become free.
+ * @param {number} pid
+ */
 export function processAlive(pid) {
   try {
     process.kill(pid, 0)
-    return true
   } catch (error) {
     return error.code === 'EPERM'
   }
+  return !['Z', 'X'].includes(processFields(pid)?.[0])
 }
 
 /**
@@ -23,10 +27,14 @@ export function processAlive(pid) {
  * @param {number} pid
  */
 export function processStart(pid) {
+  return processFields(pid)?.[19]
+}
+
+/** The fields of /proc/<pid>/stat after the name, which stands in parentheses and may hold anything. */
+function processFields(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The second field is the name in parentheses and may hold anything; the start time is the 20th after it.
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19]
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')
   } catch {
     return undefined
   }
@@ -61,13 +69,13 @@ export function recordChild(pid) {
  * @template T
  * @param {string} name
  * @param {() => Promise<T>} work
- * @param {{folder: string, log: (line: string) => void, pollMs?: number}} options
+ * @param {{folder: string, log: (line: string) => void, sayTakeover?: boolean, pollMs?: number}} options
  * @returns {Promise<T>}
  */
-export async function withLock(name, work, { folder, log, pollMs = 300 }) {
+export async function withLock(name, work, { folder, log, sayTakeover = false, pollMs = 300 }) {
   mkdirSync(folder, { recursive: true })
   const file = path.join(folder, `${name}.lock`)
-  await acquire(file, log, pollMs)
+  await acquire(file, { log, sayTakeover, pollMs })
   held.add(file)
   try {
     return await work()
@@ -77,7 +85,7 @@ export async function withLock(name, work, { folder, log, pollMs = 300 }) {
   }
 }
 
-async function acquire(file, log, pollMs) {
+async function acquire(file, { log, sayTakeover, pollMs }) {
   const began = Date.now()
   let nextNotice = 0
   while (!tryCreate(file, { pid: process.pid, start: processStart(process.pid) })) {
@@ -85,7 +93,7 @@ async function acquire(file, log, pollMs) {
     const fresh = Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) < takeoverLimitMs
     // An empty file is an owner in the middle of writing it, unless it stays empty.
     if (owner ? !stillRuns(owner) : !fresh) {
-      takeOver(file, owner, log)
+      if (takeOver(file, owner) && sayTakeover) log('an earlier set-up was interrupted: going on from there')
       continue
     }
     if (Date.now() - began > waitLimitMs) {
@@ -124,19 +132,19 @@ function tryCreate(file, content) {
  * Two waiting processes may both see that the owner is dead. Only the one that creates the `.takeover` file may remove
  * the lock, and it looks again first: otherwise the slower one would remove the lock the faster one has just taken.
  */
-function takeOver(file, seen, log) {
+function takeOver(file, seen) {
   const guard = `${file}.takeover`
   if (!tryCreate(guard, { pid: process.pid })) {
     const age = Date.now() - (statSync(guard, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
     if (age > takeoverLimitMs) rmSync(guard, { force: true })
-    return
+    return false
   }
   try {
     const now = readStamp(file)
-    if (JSON.stringify(now) !== JSON.stringify(seen)) return
-    if (seen) log(`the set-up of process ${seen.pid} was interrupted: going on from there`)
+    if (JSON.stringify(now) !== JSON.stringify(seen)) return false
     for (const child of seen?.children ?? []) endOrphan(child)
     rmSync(file, { force: true })
+    return true
   } finally {
     rmSync(guard, { force: true })
   }

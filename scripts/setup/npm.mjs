@@ -83,7 +83,7 @@ export async function fetchPackage({
   const temp = makeTemp('download', cache)
   try {
     const tarball = await step(log, `downloading ${spec}`, (report) => {
-      report(() => downloadState(folderSize(temp), bytes))
+      report(() => downloadState(largestFile(temp), bytes))
       return fetchInto(spec, temp)
     })
     await requireIntegrity(tarball, spec, integrity)
@@ -147,16 +147,24 @@ export function lastLines(text, count) {
   return text.split('\n').slice(-count).join('\n')
 }
 
+/** npm writes a download twice, into its cache and then as a tarball: the larger of the two is how much has arrived. */
+function largestFile(folder) {
+  const sizes = fileSizes(folder)
+  return sizes.length === 0 ? 0 : Math.max(...sizes)
+}
+
 /** Bytes in a folder, for progress only: files that vanish while we look are passed over. */
 export function folderSize(folder) {
-  let total = 0
+  return fileSizes(folder).reduce((total, size) => total + size, 0)
+}
+
+function fileSizes(folder) {
   try {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
       const full = path.join(folder, entry.name)
-      total += entry.isDirectory() ? folderSize(full) : (statSync(full, { throwIfNoEntry: false })?.size ?? 0)
-    }
+      return entry.isDirectory() ? fileSizes(full) : [statSync(full, { throwIfNoEntry: false })?.size ?? 0]
+    })
   } catch {
-    return total
+    return []
   }
-  return total
 }

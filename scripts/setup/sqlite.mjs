@@ -130,7 +130,7 @@ async function compileOnce(build, folder, log) {
   if (cachedBuildWhole(folder)) return
   const temp = makeTemp(`sqlite-${build.runtime}`)
   try {
-    const nodedir = build.runtime === 'electron' ? await electronHeaders(temp, log) : nodeHeaders()
+    const { nodedir, tarball } = build.runtime === 'electron' ? await electronHeaders(temp, log) : nodeHeaders()
     const built = await step(
       log,
       `compiling better-sqlite3 ${sourceVersion()} for ${build.label}`,
@@ -144,6 +144,8 @@ async function compileOnce(build, folder, log) {
     mkdirSync(path.dirname(folder), { recursive: true })
     rmSync(folder, { recursive: true, force: true })
     renameSync(result, folder)
+    // Kept until here, so that an interrupted compilation need not fetch it again.
+    if (tarball) rmSync(tarball, { force: true })
   } finally {
     rmSync(temp, { recursive: true, force: true })
   }
@@ -192,9 +194,9 @@ function nodeHeaders() {
   const prefix = path.resolve(path.dirname(process.execPath), '..')
   try {
     const text = readFileSync(path.join(prefix, 'include', 'node', 'node_version.h'), 'utf8')
-    return headerVersion(text) === process.versions.node ? prefix : undefined
+    return headerVersion(text) === process.versions.node ? { nodedir: prefix } : {}
   } catch {
-    return undefined
+    return {}
   }
 }
 
@@ -219,8 +221,7 @@ async function electronHeaders(temp, log) {
   const nodedir = path.join(temp, 'package')
   const file = path.join(nodedir, 'include', 'node', 'node_version.h')
   writeFileSync(file, withModuleVersion(readFileSync(file, 'utf8'), developmentRuntime.modules))
-  rmSync(tarball, { force: true })
-  return nodedir
+  return { nodedir, tarball }
 }
 
 /**
