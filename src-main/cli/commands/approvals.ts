@@ -1,0 +1,350 @@
+import type { ExecutionView } from '../../../src-preload/contract/model'
+import { type App, ask, unwrap, withApp } from '../app'
+import { card, listLine } from '../cards'
+import { CliFailure, EXIT, usage } from '../exits'
+import type { Io } from '../io'
+import { readOptions } from '../options'
+import { byPrefix } from '../prefixes'
+import { type Command, pick } from '../program'
+import type { Terminal } from '../terminal'
+import { painter, visibleLine } from '../visible'
+
+/** How often what waits is read again when no event came. */
+const LOOK_MS = 5_000
+
+/** `nomos approvals pending|approve|deny|watch` */
+export const approvalsCommand: Command = async (args, io) => {
+  const { part, args: rest } = pick('approvals', args, { pending, approve, deny, watch })
+  return await part(rest, io)
+}
+
+const pending: Command = async (args, io) => {
+  const { options, rest } = readOptions(args, { json: { kind: 'flag' } })
+  if (rest.length > 0) throw usage(`nomos approvals pending takes no ${JSON.stringify(rest[0])}.`)
+  return await withApp(io, async (app) => {
+    const views = await ask(app, 'approvals.pending', {})
+    if (options.json) io.stdout.write(`${JSON.stringify(views)}\n`)
+    else if (views.length === 0) io.stdout.write('Nothing waits for an answer.\n')
+    else {
+      const paint = painter(io.stdout, io.env)
+      for (const view of views) io.stdout.write(`${view.approval?.id ?? ''}  ${listLine(view, paint)}\n`)
+    }
+    return EXIT.done
+  })
+}
+
+const approve: Command = async (args, io) => {
+  const { options, rest } = readOptions(args, { json: { kind: 'flag' }, phrase: { kind: 'text' } })
+  const id = oneId('approve', rest)
+  return await atTerminal(io, 'approve', (app, terminal) =>
+    withOne(app, io, terminal, id, options.json, (view) => approveOne(app, io, terminal, view, options.phrase)),
+  )
+}
+
+const deny: Command = async (args, io) => {
+  const { options, rest } = readOptions(args, { json: { kind: 'flag' }, note: { kind: 'text' } })
+  const id = oneId('deny', rest)
+  return await atTerminal(io, 'deny', (app, terminal) =>
+    withOne(app, io, terminal, id, options.json, (view) => denyOne(app, terminal, view, options.note)),
+  )
+}
+
+function oneId(name: string, rest: readonly string[]): string {
+  const [id, ...others] = rest
+  if (id === undefined) throw usage(`nomos approvals ${name} needs an id. See: nomos approvals pending`)
+  if (others.length > 0) throw usage(`nomos approvals ${name} takes one id, so that each command is looked at.`)
+  return id
+}
+
+/** Answers are taken at a terminal only: a pipe, a job or a run of Nomos has nobody who looks. */
+async function atTerminal(
+  io: Io,
+  name: string,
+  work: (app: App, terminal: Terminal) => Promise<number>,
+): Promise<number> {
+  const terminal = await io.openTerminal()
+  if (terminal === null)
+    throw new CliFailure(
+      EXIT.notOperator,
+      'no_terminal',
+      `"approvals ${name}" answers only at an operator's terminal, and this process has none. Run it in a terminal, or answer on the card in the window.`,
+    )
+  try {
+    return await withApp(io, (app) => work(app, terminal))
+  } finally {
+    terminal.close()
+  }
+}
+
+interface Answered {
+  readonly sentence: string
+  readonly exit: number
+  readonly approval: ExecutionView['approval']
+}
+
+async function withOne(
+  app: App,
+  io: Io,
+  terminal: Terminal,
+  id: string,
+  json: boolean,
+  answer: (view: ExecutionView) => Promise<Answered>,
+): Promise<number> {
+  const views = await ask(app, 'approvals.pending', {})
+  const view = byPrefix(id, views, (item) => [item.approval?.id ?? '', item.id], 'waiting approval')
+  terminal.write(card(view, painter({ isTTY: true }, io.env)))
+  const { sentence, exit, approval } = await answer(view)
+  if (json) io.stdout.write(`${JSON.stringify({ answered: approval !== null, approval })}\n`)
+  else io.stdout.write(`${sentence}\n`)
+  return exit
+}
+
+async function approveOne(
+  app: App,
+  io: Io,
+  terminal: Terminal,
+  view: ExecutionView,
+  given: string | null,
+  signal?: AbortSignal,
+): Promise<Answered> {
+  const approval = approvalOf(view)
+  let phrase = approval.outcome === 'confirm' ? given : null
+  if (approval.outcome === 'confirm') {
+    if (app.welcome.host === 'window')
+      throw new CliFailure(
+        EXIT.notOperator,
+        'forbidden',
+        `${approval.id} takes a typed phrase, and that is typed on its card in the window. Here it can be denied.`,
+      )
+    if (phrase === null) {
+      const paint = painter({ isTTY: true }, io.env)
+      const typed = await terminal.ask(
+        `Type ${paint('bold', visibleLine(approval.phrase ?? ''))} to approve, anything else leaves it: `,
+        signal,
+      )
+      if (typed.kind !== 'line' || typed.text.trim() === '') return left(approval.id)
+      phrase = typed.text
+    }
+  }
+  const answer = await app.client.answerWithChallenge(
+    'approvals.answer',
+    { id: approval.id, answer: { kind: 'approve', phrase }, digest: approval.digest },
+    codePrompt(terminal, 'approve', signal),
+  )
+  if (!answer.ok && answer.error.code === 'forbidden' && signal?.aborted) return left(approval.id)
+  const settled = unwrap(answer)
+  return { sentence: `${settled.id} is ${settled.state}.`, exit: EXIT.done, approval: settled }
+}
+
+async function denyOne(
+  app: App,
+  terminal: Terminal,
+  view: ExecutionView,
+  note: string | null,
+  signal?: AbortSignal,
+): Promise<Answered> {
+  const approval = approvalOf(view)
+  const answer = await app.client.answerWithChallenge(
+    'approvals.answer',
+    { id: approval.id, answer: { kind: 'deny', note }, digest: approval.digest },
+    codePrompt(terminal, 'deny', signal),
+  )
+  if (!answer.ok && answer.error.code === 'forbidden' && signal?.aborted) return left(approval.id)
+  const settled = unwrap(answer)
+  return { sentence: `${settled.id} is ${settled.state}.`, exit: EXIT.done, approval: settled }
+}
+
+function left(id: string): Answered {
+  return { sentence: `${id} was left as it is.`, exit: EXIT.failed, approval: null }
+}
+
+function approvalOf(view: ExecutionView): NonNullable<ExecutionView['approval']> {
+  if (view.approval === null) throw new CliFailure(EXIT.failed, 'not_found', `${view.id} waits for no answer.`)
+  return view.approval
+}
+
+function codePrompt(terminal: Terminal, verb: string, signal?: AbortSignal) {
+  return async ({ code }: { readonly code: string }): Promise<string | null> => {
+    const typed = await terminal.ask(`To ${verb}, type this code within a minute: ${code} > `, signal)
+    return typed.kind === 'line' && typed.text.trim() !== '' ? typed.text : null
+  }
+}
+
+const watch: Command = async (args, io) => {
+  const { options, rest } = readOptions(args, { json: { kind: 'flag' } })
+  if (rest.length > 0) throw usage(`nomos approvals watch takes no ${JSON.stringify(rest[0])}.`)
+  if (options.json) return await withApp(io, (app) => watchAsJson(app, io))
+  return await atTerminal(io, 'watch', (app, terminal) => watchAndAnswer(app, io, terminal))
+}
+
+/** One line each time what waits has changed. It answers nothing, so it needs no terminal and counts as no surface. */
+async function watchAsJson(app: App, io: Io): Promise<number> {
+  let before = ''
+  let over = false
+  const bell = makeBell()
+  const offInterrupt = io.onInterrupt(() => {
+    over = true
+    bell.ring()
+  })
+  const looking = setInterval(bell.ring, LOOK_MS)
+  void app.client.ended.then(bell.ring)
+  try {
+    await app.client.subscribe({ onEvent: ({ event }) => event.type === 'approval' && bell.ring() })
+    while (!over) {
+      const views = await ask(app, 'approvals.pending', {})
+      const now = views.map((view) => view.approval?.id ?? '').join(' ')
+      if (now !== before || before === '') {
+        if (now !== before || views.length > 0) io.stdout.write(`${JSON.stringify({ pending: views })}\n`)
+        before = now
+      }
+      await bell.rung()
+    }
+    return EXIT.interrupted
+  } finally {
+    clearInterval(looking)
+    offInterrupt()
+  }
+}
+
+async function watchAndAnswer(app: App, io: Io, terminal: Terminal): Promise<number> {
+  const paint = painter({ isTTY: true }, io.env)
+  const later = new Set<string>()
+  const bell = makeBell()
+  let waiting: readonly ExecutionView[] = []
+  let asking: { readonly id: string; readonly withdraw: AbortController } | null = null
+  let over = false
+  let lost: string | null = null
+
+  const refresh = async (): Promise<void> => {
+    waiting = await ask(app, 'approvals.pending', {})
+    if (asking !== null && !waiting.some((view) => view.approval?.id === asking?.id)) asking.withdraw.abort()
+  }
+  const look = (): void => {
+    refresh().then(bell.ring, (error: unknown) => {
+      lost ??= error instanceof Error ? error.message : String(error)
+      asking?.withdraw.abort()
+      bell.ring()
+    })
+  }
+  const offInterrupt = io.onInterrupt(() => {
+    over = true
+    bell.ring()
+  })
+  const looking = setInterval(look, LOOK_MS)
+  void app.client.ended.then((reason) => {
+    lost ??= reason
+    asking?.withdraw.abort()
+    bell.ring()
+  })
+  try {
+    await app.client.subscribe({
+      onEvent: ({ event }) => {
+        if (event.type === 'approval' || event.type === 'execution') look()
+      },
+      onAnnounce: async (notice) => {
+        await refresh()
+        const listed = waiting.some((view) => view.approval?.id === notice.approvalId)
+        if (listed && asking !== null && asking.id !== notice.approvalId)
+          terminal.write(`\n(${visibleLine(notice.title)}: waits too, it comes next)\n`)
+        bell.ring()
+        return listed
+      },
+      onWithdraw: look,
+    })
+    await refresh()
+    terminal.write(
+      `Watching for approvals; Ctrl-C ends. ${waiting.length === 0 ? 'Nothing waits now.' : `${waiting.length} waiting.`}\n`,
+    )
+    while (!over && lost === null) {
+      const view = waiting.find((item) => item.approval !== null && !later.has(item.approval.id))
+      if (view === undefined) {
+        await bell.rung()
+        continue
+      }
+      const id = approvalOf(view).id
+      const withdraw = new AbortController()
+      asking = { id, withdraw }
+      terminal.write(`\n${card(view, paint)}`)
+      over = !(await askOne(app, io, terminal, view, withdraw.signal, later))
+      asking = null
+      if (withdraw.signal.aborted && lost === null) await sayWhoSettled(app, terminal, view.id, id)
+      if (lost === null) await refresh()
+    }
+  } finally {
+    clearInterval(looking)
+    offInterrupt()
+  }
+  if (lost !== null) throw new CliFailure(EXIT.noApp, 'lost', lost)
+  return EXIT.interrupted
+}
+
+/** Asks about one card until it is answered, put off or gone. False when the operator ends the watch. */
+async function askOne(
+  app: App,
+  io: Io,
+  terminal: Terminal,
+  view: ExecutionView,
+  signal: AbortSignal,
+  later: Set<string>,
+): Promise<boolean> {
+  const { id } = approvalOf(view)
+  for (;;) {
+    // No default: an empty line answers nothing.
+    const typed = await terminal.ask('approve, deny, deny with a note, later [a/d/n/l] > ', signal)
+    if (typed.kind === 'ended') return false
+    if (typed.kind === 'withdrawn') return true
+    const word = typed.text.trim().toLowerCase()
+    try {
+      if (word === 'l' || word === 'later') {
+        later.add(id)
+        terminal.write(`Put off. Answer it with: nomos approvals approve ${id}\n`)
+        return true
+      }
+      let answered: Answered | null = null
+      if (word === 'a' || word === 'approve') answered = await approveOne(app, io, terminal, view, null, signal)
+      else if (word === 'd' || word === 'deny') answered = await denyOne(app, terminal, view, null, signal)
+      else if (word === 'n' || word === 'note') {
+        const note = await terminal.ask('What should change? > ', signal)
+        if (note.kind === 'line' && note.text.trim() !== '')
+          answered = await denyOne(app, terminal, view, note.text.trim(), signal)
+      }
+      if (answered !== null) {
+        terminal.write(`${answered.sentence}\n`)
+        if (answered.approval !== null) return true
+      }
+      if (signal.aborted) return true
+    } catch (error) {
+      if (!(error instanceof CliFailure)) throw error
+      terminal.write(`${error.message}\n`)
+      if (error.code === 'already_settled' || error.code === 'expired' || signal.aborted) return true
+    }
+  }
+}
+
+async function sayWhoSettled(app: App, terminal: Terminal, executionId: string, approvalId: string): Promise<void> {
+  const answer = await app.client.request('executions.get', { id: executionId })
+  if (!answer.ok) return
+  const settlement = answer.value.approval?.settlement
+  const by = settlement === null || settlement === undefined ? '' : ` by ${settlement.by} (${settlement.surface})`
+  terminal.write(`${approvalId} is ${answer.value.approval?.state ?? answer.value.state} already${by}.\n`)
+}
+
+/** Remembers one ring, so that what happens between looking and waiting is not missed. */
+function makeBell(): { ring: () => void; rung: () => Promise<void> } {
+  let rang = false
+  let wake: (() => void) | null = null
+  return {
+    ring: () => {
+      rang = true
+      wake?.()
+    },
+    rung: async () => {
+      if (!rang)
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      rang = false
+      wake = null
+    },
+  }
+}

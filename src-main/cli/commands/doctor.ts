@@ -1,0 +1,159 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import json5 from 'json5'
+import type { DoctorCheck } from '../../../src-preload/contract/model'
+import { ControlUnavailable, createControlClient, pathProblem, socketPath } from '../../adapters/control-socket'
+import { homeOf, runFolder, unwrap } from '../app'
+import { EXIT, usage } from '../exits'
+import type { Io } from '../io'
+import { readOptions } from '../options'
+import type { Command } from '../program'
+import { painter, visibleLine } from '../visible'
+
+/** `nomos doctor`: the app's own checks when it runs, else what can be seen from outside. */
+export const doctorCommand: Command = async (args, io) => {
+  const { options, rest } = readOptions(args, { json: { kind: 'flag' } })
+  if (rest.length > 0) throw usage(`nomos doctor takes no ${JSON.stringify(rest[0])}.`)
+  const { checks, from } = await collect(io)
+  const failed = checks.some((check) => check.status === 'failed')
+  if (options.json) io.stdout.write(`${JSON.stringify({ from, checks })}\n`)
+  else {
+    const paint = painter(io.stdout, io.env)
+    const words = {
+      ok: paint('green', 'ok     '),
+      warning: paint('yellow', 'warning'),
+      failed: paint('red', 'failed '),
+    }
+    for (const check of checks) {
+      io.stdout.write(
+        `${String(check.number).padStart(2)}. ${words[check.status]} ${check.name}: ${visibleLine(check.found)}\n`,
+      )
+      if (check.remedy !== null && check.status !== 'ok') io.stdout.write(`            ${visibleLine(check.remedy)}\n`)
+    }
+  }
+  return failed ? EXIT.failed : EXIT.done
+}
+
+async function collect(io: Io): Promise<{ from: 'app' | 'local'; checks: readonly DoctorCheck[] }> {
+  const client = createControlClient(runFolder(io))
+  try {
+    await client.connect()
+    return { from: 'app', checks: unwrap(await client.request('doctor.run', {})) }
+  } catch (error) {
+    if (!(error instanceof ControlUnavailable)) throw error
+    return { from: 'local', checks: await localChecks(io, error.message, error.kind) }
+  } finally {
+    client.close()
+  }
+}
+
+type Finding = Omit<DoctorCheck, 'number'>
+
+async function localChecks(io: Io, unavailable: string, kind: string): Promise<readonly DoctorCheck[]> {
+  const home = homeOf(io)
+  const app: Finding = {
+    name: 'Nomos runs',
+    // Not running is no fault: it is why the checks are made from outside.
+    status: kind === 'absent' ? 'warning' : 'failed',
+    found: unavailable,
+    remedy: kind === 'absent' ? null : 'Look at who owns the run folder, or restart Nomos.',
+  }
+  const findings = [nodeVersion(), folder(home), await database(home), approvalsFile(home), socketLength(io), app]
+  return findings.map((finding, index) => ({ number: index + 1, ...finding }))
+}
+
+function nodeVersion(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const good = major > 20 || (major === 20 && minor >= 18)
+  return {
+    name: 'Node',
+    status: good ? 'ok' : 'failed',
+    found: process.versions.node,
+    remedy: good ? null : 'Install Node 20.19 or newer.',
+  }
+}
+
+function folder(home: string): Finding {
+  const name = "Nomos's folder"
+  const found = statSync(home, { throwIfNoEntry: false })
+  if (found === undefined)
+    return { name, status: 'warning', found: `${home} is not there yet`, remedy: 'It is made at the first start.' }
+  if (!found.isDirectory())
+    return {
+      name,
+      status: 'failed',
+      found: `${home} is not a folder`,
+      remedy: 'Set NOMOS_HOME to a folder of its own.',
+    }
+  const mode = found.mode & 0o777
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+    return {
+      name,
+      status: 'failed',
+      found: `${home} can be opened by others (mode ${mode.toString(8).padStart(4, '0')})`,
+      remedy: `chmod 700 '${home}'`,
+    }
+  if (found.uid !== (process.getuid?.() ?? found.uid))
+    return { name, status: 'failed', found: `${home} belongs to another user`, remedy: 'Use the user that owns it.' }
+  return { name, status: 'ok', found: home, remedy: null }
+}
+
+async function database(home: string): Promise<Finding> {
+  const name = 'Ledger'
+  const { openReadOnlyLedger, DATABASE_FILE } = await import('../../adapters/sqlite')
+  const path = join(home, DATABASE_FILE)
+  if (!existsSync(path))
+    return { name, status: 'ok', found: `${path} is not there yet: nothing was recorded`, remedy: null }
+  try {
+    const ledger = openReadOnlyLedger(home)
+    try {
+      const report = ledger.verify()
+      if (report.intact) return { name, status: 'ok', found: `intact, ${report.entries} entries`, remedy: null }
+      const where = report.problem === null ? '' : `: row ${report.problem.seq}: ${report.problem.what}`
+      return {
+        name,
+        status: 'failed',
+        found: `not intact${where}`,
+        remedy:
+          'Keep a copy of the file. Starting Nomos shows what can be done; it runs nothing until you have chosen.',
+      }
+    } finally {
+      ledger.close()
+    }
+  } catch (error) {
+    return {
+      name,
+      status: 'failed',
+      found: error instanceof Error ? error.message : String(error),
+      remedy: 'Keep a copy of the file and start Nomos: it says what is wrong and what you can choose.',
+    }
+  }
+}
+
+function approvalsFile(home: string): Finding {
+  const name = 'Approvals file'
+  const path = join(home, 'exec-approvals.json')
+  if (!existsSync(path))
+    return { name, status: 'ok', found: `${path} is absent: the cautious preset holds`, remedy: null }
+  const broken = (what: string): Finding => ({
+    name,
+    status: 'failed',
+    found: `${path}: ${what}`,
+    remedy: 'Mend or move the file away. Until then every command is denied.',
+  })
+  try {
+    const value: unknown = json5.parse(readFileSync(path, 'utf8'))
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return broken('it does not hold an object')
+    return { name, status: 'ok', found: path, remedy: null }
+  } catch (error) {
+    return broken(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function socketLength(io: Io): Finding {
+  const name = 'Control socket'
+  const path = socketPath(runFolder(io))
+  const problem = pathProblem(path)
+  if (problem === null) return { name, status: 'ok', found: path, remedy: null }
+  return { name, status: 'failed', found: problem, remedy: 'Set NOMOS_HOME to a shorter folder.' }
+}

@@ -1,0 +1,117 @@
+import { ExecutionState, type ExecutionView } from '../../../src-preload/contract/model'
+import { type App, ask, unwrap, withApp } from '../app'
+import { card, listLine } from '../cards'
+import { CliFailure, EXIT, usage } from '../exits'
+import type { Io } from '../io'
+import { nearest } from '../near'
+import { readCount, readOptions } from '../options'
+import { byPrefix } from '../prefixes'
+import { type Command, pick } from '../program'
+import { painter, visibleLine, visibleText } from '../visible'
+
+/** How far back a beginning of an id is looked for. */
+const SEARCHED_PAGES = 10
+const PAGE = 200
+
+/** `nomos executions list|show|cancel` */
+export const executionsCommand: Command = async (args, io) => {
+  const { part, args: rest } = pick('executions', args, { list, show, cancel })
+  return await part(rest, io)
+}
+
+const list: Command = async (args, io) => {
+  const { options, rest } = readOptions(args, {
+    json: { kind: 'flag' },
+    count: { kind: 'text', short: 'n' },
+    state: { kind: 'list' },
+  })
+  if (rest.length > 0) throw usage(`nomos executions list takes no ${JSON.stringify(rest[0])}.`)
+  const limit = readCount('-n', options.count, 20, 1, PAGE)
+  const states = options.state.map((word) => {
+    const state = ExecutionState.safeParse(word)
+    if (state.success) return state.data
+    const near = nearest(word, ExecutionState.options)
+    throw usage(
+      `there is no state ${JSON.stringify(word)}. ${near === null ? `States: ${ExecutionState.options.join(', ')}.` : `Did you mean ${near}?`}`,
+    )
+  })
+  return await withApp(io, async (app) => {
+    const page = await ask(app, 'executions.list', { ...(states.length > 0 ? { states } : {}), before: null, limit })
+    if (options.json) io.stdout.write(`${JSON.stringify(page)}\n`)
+    else if (page.executions.length === 0) io.stdout.write('Nothing has been asked for.\n')
+    else {
+      const paint = painter(io.stdout, io.env)
+      for (const view of page.executions) io.stdout.write(`${listLine(view, paint)}\n`)
+      if (page.more) io.stderr.write('There are older ones: -n COUNT shows more.\n')
+    }
+    return EXIT.done
+  })
+}
+
+const show: Command = async (args, io) => {
+  const { options, rest } = readOptions(args, { json: { kind: 'flag' } })
+  const id = oneId('show', rest)
+  return await withApp(io, async (app) => {
+    const view = await findExecution(app, id)
+    if (options.json) io.stdout.write(`${JSON.stringify(view)}\n`)
+    else writeExecution(io, view)
+    return EXIT.done
+  })
+}
+
+const cancel: Command = async (args, io) => {
+  const { options, rest } = readOptions(args, { json: { kind: 'flag' } })
+  const id = oneId('cancel', rest)
+  return await withApp(io, async (app) => {
+    const found = await findExecution(app, id)
+    const view = unwrap(await app.client.request('executions.cancel', { id: found.id }))
+    if (options.json) io.stdout.write(`${JSON.stringify(view)}\n`)
+    else io.stdout.write(`${view.id} ${view.state === 'running' ? 'is being stopped' : `is ${view.state}`}\n`)
+    return EXIT.done
+  })
+}
+
+function oneId(name: string, rest: readonly string[]): string {
+  const [id, ...others] = rest
+  if (id === undefined) throw usage(`nomos executions ${name} needs an id. See: nomos executions list`)
+  if (others.length > 0) throw usage(`nomos executions ${name} takes one id.`)
+  return id
+}
+
+/** The execution with this id, or the one whose id begins so. */
+async function findExecution(app: App, given: string): Promise<ExecutionView> {
+  if (given.length > 0 && given.length <= 64) {
+    const exact = await app.client.request('executions.get', { id: given })
+    if (exact.ok) return exact.value
+    if (exact.error.code !== 'not_found') throw new CliFailure(EXIT.failed, exact.error.code, exact.error.message)
+  }
+  const seen: ExecutionView[] = []
+  let before: string | null = null
+  for (let page = 0; page < SEARCHED_PAGES; page += 1) {
+    const { executions, more }: { executions: readonly ExecutionView[]; more: boolean } = await ask(
+      app,
+      'executions.list',
+      { before, limit: PAGE },
+    )
+    seen.push(...executions)
+    before = executions.at(-1)?.id ?? null
+    if (!more || before === null) break
+  }
+  return byPrefix(given, seen, (view) => [view.id], 'execution')
+}
+
+function writeExecution(io: Io, view: ExecutionView): void {
+  const paint = painter(io.stdout, io.env)
+  const lines = [`${view.id}  ${paint('bold', view.state)}`]
+  if (view.stateReason !== null) lines.push(`  ${visibleLine(view.stateReason)}`)
+  if (view.exitCode !== null) lines.push(`  exit ${view.exitCode}`)
+  if (view.signal !== null) lines.push(`  ended by ${view.signal}`)
+  if (view.startedAt !== null && view.finishedAt !== null) lines.push(`  took ${view.finishedAt - view.startedAt} ms`)
+  io.stdout.write(`${lines.join('\n')}\n${card(view, paint)}`)
+  if (view.output !== '') {
+    const text = io.stdout.isTTY === true ? visibleText(view.output.replace(/\r\n?/g, '\n')) : view.output
+    io.stdout.write(
+      `Output (${view.outputBytes} bytes${view.truncated ? ', cut' : ''}):\n${text}${text.endsWith('\n') ? '' : '\n'}`,
+    )
+  }
+}
