@@ -72,6 +72,8 @@ export interface FinishedRun {
   /** At most 4,096 bytes of UTF-8, cut at a character, NUL and invalid sequences already replaced. */
   readonly output: string
   readonly truncated: boolean
+  /** What the verifying command said; null when there was none. Kept in the ledger. */
+  readonly verified: boolean | null
 }
 
 /**
@@ -149,6 +151,8 @@ export interface Store {
   host(slug: string): Host | null
   saveHost(host: Host, replaces: string | null, at: number): void
   removeHost(slug: string, at: number): boolean
+  /** How many entities are known to depend on this one, over any number of steps. */
+  dependents(slug: string): number
 
   setting(name: string): string | null
   settings(prefix: string): Readonly<Record<string, string>>

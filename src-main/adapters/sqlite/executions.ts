@@ -223,7 +223,7 @@ export class Executions {
            exit_code = @exitCode, signal = @signal, output_bytes = @outputBytes, output = @output, truncated = @truncated,
            plan_json = NULL, plan_sealed = NULL
          WHERE id = @id AND state = 'running'`,
-      ).run({ ...end, id, truncated: end.truncated ? 1 : 0 }).changes === 1
+      ).run({ ...end, id, truncated: end.truncated ? 1 : 0, verified: null }).changes === 1
     )
   }
 }

@@ -40,4 +40,18 @@ export class Fleet {
   remove(slug: string): boolean {
     return this.db.prepare(`DELETE FROM entities WHERE slug = ? AND kind = 'host'`).run(`host:${slug}`).changes === 1
   }
+
+  /** Walks `depends_on` and `runs_on` backwards; a circle is walked once. */
+  dependents(slug: string): number {
+    const row = this.db
+      .prepare(
+        `WITH RECURSIVE reach (slug) AS (
+           SELECT source FROM relationships WHERE destination = @slug AND kind IN ('depends_on', 'runs_on')
+           UNION
+           SELECT r.source FROM relationships r JOIN reach ON r.destination = reach.slug WHERE r.kind IN ('depends_on', 'runs_on')
+         ) SELECT count(*) AS n FROM reach WHERE slug <> @slug`,
+      )
+      .get({ slug }) as { n: number }
+    return row.n
+  }
 }

@@ -267,6 +267,8 @@ export function openStore(home: string | null): SqliteStore {
       })
     },
 
+    dependents: (slug) => fleet.dependents(slug),
+
     setting(name) {
       const row = db.prepare('SELECT value FROM settings WHERE name = ?').get(name) as { value: string } | undefined
       return row?.value ?? null

@@ -39,7 +39,14 @@ export type SettingsView = z.infer<typeof SettingsView>
 /** A fault that stops runs until somebody resolves it. */
 export const HealthProblem = z
   .object({
-    code: z.enum(['database_corrupt', 'database_locked', 'ledger_broken', 'approvals_file_broken', 'control_socket']),
+    code: z.enum([
+      'database_corrupt',
+      'database_locked',
+      'ledger_broken',
+      'approvals_file_broken',
+      'rules_broken',
+      'control_socket',
+    ]),
     /** What happened, why, what to do. */
     sentence: z.string(),
     path: z.string().nullable(),

@@ -1,0 +1,190 @@
+import { NomosError } from '../../src-preload/contract/errors'
+import type { ApprovalView, Settlement } from '../../src-preload/contract/model'
+import { phraseFits } from '../domain/approval'
+import { redact } from '../domain/redact'
+import type { Caller, Clock, Feed, Log, Store } from '../ports'
+
+export type Answer =
+  | { readonly kind: 'approve'; readonly phrase: string | null }
+  | { readonly kind: 'deny'; readonly note: string | null }
+
+export interface ApprovalDesk {
+  /**
+   * The one place an approval is answered at. Settles once; a later answer gets `already_settled` with by whom, how and when, and
+   * is recorded. Throws `forbidden`, `not_found`, `already_settled`, `expired`, `drift`, `wrong_phrase` or `phrase_paused`.
+   */
+  answer(caller: Caller, approvalId: string, answer: Answer, digest: string): ApprovalView
+  /** Closes what has run out and plans the next look. Called at start and by itself from then on. */
+  expire(): void
+  close(): void
+}
+
+export interface DeskDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly feed: Feed
+  readonly log: Log
+  /** True on a headless host: there the phrase may be typed at the CLI's terminal. */
+  readonly headless: boolean
+  /** Starts what was approved; failures of it are the execution's own. */
+  readonly start: (executionId: string) => Promise<void>
+  /** Called after an execution was settled by a denial or expiry. */
+  readonly settled: (executionId: string) => void
+}
+
+const MAX_PHRASE_TRIES = 5
+const PHRASE_WINDOW_MS = 60_000
+/** Longest pause between two looks at what has run out: the clock may jump, and a timer does not see that. */
+const EXPIRY_CHECK_MS = 30_000
+
+/** "approved by the operator in the window 12 s ago" */
+function settledSentence(approval: ApprovalView, now: number): string {
+  const { settlement } = approval
+  if (settlement === null) return `It is ${approval.state} already.`
+  const seconds = Math.max(0, Math.round((now - settlement.at) / 1000))
+  const ago = seconds < 90 ? `${seconds} s ago` : `${Math.round(seconds / 60)} min ago`
+  return `Already settled: ${approval.state} by ${settlement.by} (${settlement.surface}) ${ago}.`
+}
+
+export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
+  const { store, clock, feed } = deps
+  const wrongPhrases = new Map<string, number[]>()
+  let forget: (() => void) | null = null
+
+  function refused(caller: Caller, approval: ApprovalView, code: string): void {
+    store.appendLedger(
+      {
+        kind: 'approval.refused',
+        actor: caller.operator ? 'operator' : caller.surface,
+        executionId: approval.executionId,
+        approvalId: approval.id,
+        data: { surface: caller.surface, code, state: approval.state },
+      },
+      clock.now(),
+    )
+  }
+
+  function expireOne(approval: ApprovalView): boolean {
+    const settlement: Settlement = { by: 'time', surface: 'system', words: null, note: null, at: clock.now() }
+    const done = store.settleApproval(approval.id, 'expired', settlement, {
+      state: 'expired',
+      reason: 'Nobody answered in time. Nothing ran.',
+    })
+    if (done) {
+      feed.publish({ type: 'approval', id: approval.id, executionId: approval.executionId })
+      deps.settled(approval.executionId)
+    }
+    return done
+  }
+
+  function requirePhrase(caller: Caller, approval: ApprovalView, typed: string | null): void {
+    if (approval.outcome !== 'confirm' || approval.phrase === null) return
+    if (caller.surface !== 'window' && !(deps.headless && caller.surface === 'cli')) {
+      refused(caller, approval, 'forbidden')
+      throw new NomosError(
+        'forbidden',
+        'This cannot be undone: it takes the typed phrase on its card in the window, on a headless host at the terminal.',
+        { field: 'answer' },
+      )
+    }
+    const now = clock.now()
+    const tries = (wrongPhrases.get(approval.id) ?? []).filter((at) => now - at < PHRASE_WINDOW_MS)
+    if (tries.length >= MAX_PHRASE_TRIES) {
+      const wait = Math.ceil((PHRASE_WINDOW_MS - (now - (tries[0] ?? now))) / 1000)
+      throw new NomosError('phrase_paused', `Too many wrong phrases. Try again in ${wait} s.`, { field: 'phrase' })
+    }
+    if (phraseFits(typed, approval.phrase)) {
+      wrongPhrases.delete(approval.id)
+      return
+    }
+    wrongPhrases.set(approval.id, [...tries, now])
+    refused(caller, approval, 'wrong_phrase')
+    throw new NomosError('wrong_phrase', `That is not the phrase. Type exactly: ${approval.phrase}`, {
+      field: 'phrase',
+    })
+  }
+
+  const desk: ApprovalDesk = {
+    answer(caller, approvalId, answer, digest) {
+      const approval = store.approval(approvalId)
+      if (approval === null) throw new NomosError('not_found', `There is no approval "${approvalId}".`, { field: 'id' })
+      if (!caller.operator) {
+        refused(caller, approval, 'forbidden')
+        throw new NomosError('forbidden', 'Only the operator answers approvals, at the window or at a terminal.', {
+          field: 'id',
+        })
+      }
+      if (approval.state !== 'pending') {
+        refused(caller, approval, 'already_settled')
+        throw new NomosError('already_settled', settledSentence(approval, clock.now()), { field: 'id' })
+      }
+      if (approval.expiresAt <= clock.now()) {
+        expireOne(approval)
+        refused(caller, approval, 'expired')
+        throw new NomosError('expired', 'It ran out before this answer came. Ask again.', { field: 'id' })
+      }
+      if (digest !== approval.digest) {
+        refused(caller, approval, 'drift')
+        throw new NomosError('drift', 'What was shown is not what waits. Read the card again and answer then.', {
+          field: 'digest',
+        })
+      }
+      const base = { by: 'operator', surface: caller.surface, at: clock.now() }
+      if (answer.kind === 'approve') {
+        requirePhrase(caller, approval, answer.phrase)
+        settle(caller, approval, 'approved', {
+          ...base,
+          words: approval.outcome === 'confirm' ? approval.phrase : null,
+          note: null,
+        })
+        // The claim decides whether it runs; a refusal at the start is the execution's own state.
+        void deps
+          .start(approval.executionId)
+          .catch((error) => deps.log.warn('an approved run was not started', { error: String(error) }))
+      } else {
+        const note = answer.note === null || answer.note.trim() === '' ? null : redact(answer.note.trim()).text
+        settle(caller, approval, 'denied', { ...base, words: null, note })
+        deps.settled(approval.executionId)
+      }
+      return store.approval(approvalId) ?? approval
+    },
+
+    expire() {
+      forget?.()
+      const now = clock.now()
+      for (const approval of store.pendingApprovals()) if (approval.expiresAt <= now) expireOne(approval)
+      const next = store
+        .pendingApprovals()
+        .reduce((least, { expiresAt }) => Math.min(least, expiresAt - now), EXPIRY_CHECK_MS)
+      forget = clock.after(Math.max(1, next), () => desk.expire())
+    },
+
+    close() {
+      forget?.()
+    },
+  }
+
+  function settle(caller: Caller, approval: ApprovalView, to: 'approved' | 'denied', settlement: Settlement): void {
+    const execution =
+      to === 'approved'
+        ? { state: 'approved' as const, reason: null }
+        : {
+            state: 'denied' as const,
+            reason: settlement.note === null ? 'Denied by the operator.' : `Denied by the operator: ${settlement.note}`,
+          }
+    if (!store.settleApproval(approval.id, to, settlement, execution)) {
+      const now = store.approval(approval.id) ?? approval
+      refused(caller, now, 'already_settled')
+      throw new NomosError('already_settled', settledSentence(now, clock.now()), { field: 'id' })
+    }
+    feed.publish({ type: 'approval', id: approval.id, executionId: approval.executionId })
+    feed.publish({
+      type: 'execution',
+      id: approval.executionId,
+      session: store.execution(approval.executionId)?.session ?? null,
+      state: execution.state,
+    })
+  }
+
+  return desk
+}
