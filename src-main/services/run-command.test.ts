@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseRunCommand } from './run-command'
+
+const run = (target: string, command: string, purpose: string | null = null) => ({
+  kind: 'run',
+  target,
+  purpose,
+  command,
+})
+
+describe('/run', () => {
+  it.each([
+    ['/run local uname -a', run('local', 'uname -a')],
+    ['  /run   host:web   df -h', run('host:web', 'df -h')],
+    ['/run local echo  two  spaces \t\n', run('local', 'echo  two  spaces \t\n')],
+    ['/run local\nset -e\n  make', run('local', 'set -e\n  make')],
+    ['/run local git log -- src --why "not mine"', run('local', 'git log -- src --why "not mine"')],
+    ['/run local -- ls', run('local', '-- ls')],
+    ['/run local --whynot x', run('local', '--whynot x')],
+    ['/run local --why "look around" ls -l', run('local', 'ls -l', 'look around')],
+    [`/run local --why 'it "is" \\ raw' ls`, run('local', 'ls', 'it "is" \\ raw')],
+    ['/run local --why "say \\"hi\\" \\\\ \\n" ls', run('local', 'ls', 'say "hi" \\ \\n')],
+    ['/run local --why cleanup  rm x', run('local', 'rm x', 'cleanup')],
+    ['/run local --why "" ls', run('local', 'ls')],
+    ["/run local printf '\\0'", run('local', "printf '\\0'")],
+    ['/run local\u00a0x ls', run('local\u00a0x', 'ls')],
+  ])('reads %j', (text, expected) => {
+    expect(parseRunCommand(text)).toEqual(expected)
+  })
+
+  it.each([
+    'hello',
+    '/running local ls',
+    'please /run local ls',
+    '/RUN local ls',
+    '',
+    '/approve x',
+    '/run\u00a0local ls',
+  ])('takes %j for a message', (text) => {
+    expect(parseRunCommand(text)).toEqual({ kind: 'message' })
+  })
+
+  it.each([
+    ['/run', 'target'],
+    ['/run  \n', 'target'],
+    ['/run --why "x" local ls', 'target'],
+    ['/run local', 'command'],
+    ['/run local  \t', 'command'],
+    ['/run local --why "x"', 'command'],
+    ['/run local --why "x" \n', 'command'],
+    ['/run local --why', 'why'],
+    ['/run local --why "open ls', 'why'],
+    ["/run local --why 'open ls", 'why'],
+    ['/run local --why "x"ls', 'why'],
+    ['/run local --why="x" ls', 'why'],
+    ['/run local ls\0-l', 'command'],
+    ['/run lo\0cal ls', 'target'],
+    ['/run local --why "a\0b" ls', 'why'],
+  ])('refuses %j and names the field', (text, field) => {
+    const read = parseRunCommand(text)
+    expect(read).toMatchObject({ kind: 'invalid', field })
+    if (read.kind === 'invalid') expect(read.message).toMatch(/Write|written|Remove|Close|Shorten|followed by/)
+  })
+
+  it('refuses a reason nobody would read', () => {
+    expect(parseRunCommand(`/run local --why "${'x'.repeat(2001)}" ls`)).toMatchObject({
+      kind: 'invalid',
+      field: 'why',
+    })
+  })
+
+  it('keeps every command byte for byte', () => {
+    const command = fc
+      .string({ unit: 'binary', minLength: 1 })
+      .filter(
+        (text) => text.trim() !== '' && !text.includes('\0') && !/^[ \t\r\n]/.test(text) && !text.startsWith('--why'),
+      )
+    fc.assert(
+      fc.property(command, (text) => {
+        expect(parseRunCommand(`/run local ${text}`)).toEqual(run('local', text))
+        expect(parseRunCommand(`/run local --why "a b" ${text}`)).toEqual(run('local', text, 'a b'))
+      }),
+    )
+  })
+})
