@@ -1,0 +1,207 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: what looks like a template is text for a shell
+import { randomBytes } from 'node:crypto'
+
+/**
+ * The text that is sent to the far side. A host's login shell may be anything (bash, dash, zsh, fish, csh), so what it has to read is
+ * one line `exec /bin/sh -c '…' …` of single-quoted words without quotes, backslash pairs, `!` or newlines: all of them agree on that.
+ * Everything else (script, folder, environment) travels as octal escapes that a `printf %b` of /bin/sh turns back into the exact bytes.
+ */
+
+/** What the far side offers, found out once per connection. */
+export interface FarSide {
+  readonly bash: boolean
+  /** `seconds`: `timeout -k 2 N cmd` (coreutils, new busybox); `option`: `timeout -t N cmd` (old busybox). */
+  readonly timeout: 'seconds' | 'option' | 'none'
+  readonly setsid: boolean
+  /** The shell that reads our text leads its own process group, so that the group is ours to end. */
+  readonly leads: boolean
+}
+
+/** A process group, or, where the far side has no way to make one, a single process. */
+export interface FarGroup {
+  readonly pid: number
+  readonly group: boolean
+}
+
+/** Above this the script goes through stdin: servers need not accept SSH packets over 32,768 bytes, and one argument ends at 128 KB. */
+export const LONGEST_COMMAND_LINE = 24_000
+
+/** The dead-man on the far side fires after the app's own limit, so that as long as the app lives its word is the one that is recorded. */
+const DEAD_MAN_MARGIN_S = 10
+
+/** Variables a run nobody was asked about keeps: who and where it is, its language, and which daemon or proxy it talks to. */
+const KEPT = [
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'SHELL',
+  'PATH',
+  'LANG',
+  'LANGUAGE',
+  'LC_ALL',
+  'LC_CTYPE',
+  'LC_COLLATE',
+  'LC_MESSAGES',
+  'LC_MONETARY',
+  'LC_NUMERIC',
+  'LC_TIME',
+  'TZ',
+  'TMPDIR',
+  'XDG_RUNTIME_DIR',
+  'DOCKER_HOST',
+  'DOCKER_CONTEXT',
+  'KUBECONFIG',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+] as const
+
+const FORCED = ['PAGER=cat', 'GIT_PAGER=cat', 'SYSTEMD_PAGER=cat', 'GIT_OPTIONAL_LOCKS=0'] as const
+
+/** A fresh word nobody on the far side can know beforehand. */
+export function nonce(): string {
+  return `nomos-${randomBytes(16).toString('hex')}`
+}
+
+/** Text to the octal escapes of `printf %b`; only characters that no shell treats specially inside single quotes stay as they are. */
+export function escapeForPrintf(text: string): string {
+  let out = ''
+  for (const byte of Buffer.from(text, 'utf8')) {
+    // 0x21 is `!` (csh expands it even in quotes), 0x27 the quote, 0x5c the backslash.
+    if (byte >= 0x20 && byte < 0x7f && byte !== 0x21 && byte !== 0x27 && byte !== 0x5c) out += String.fromCharCode(byte)
+    else out += `\\0${byte.toString(8).padStart(3, '0')}`
+  }
+  return out
+}
+
+/** Builds the one line for the login shell. The words must hold nothing that needs more than single quotes. */
+function commandLine(words: readonly string[]): string {
+  for (const word of words) {
+    if (/['!\n\r\0]|\\\\/.test(word))
+      throw new Error('a word for the far side holds a character that not every login shell keeps')
+  }
+  return `exec /bin/sh -c ${words.map((word) => `'${word}'`).join(' ')}`
+}
+
+/**
+ * Asks what the far side has. Answers `<nonce> bash=1 timeout=seconds setsid=1 leads=1` on stdout.
+ * The group of the shell is read from /proc where there is one, else asked of ps.
+ */
+export function probeCommand(word: string): string {
+  const script = [
+    'b=0; command -v bash >/dev/null 2>&1 && b=1',
+    's=0; command -v setsid >/dev/null 2>&1 && s=1',
+    't=none',
+    'if timeout -k 2 5 true >/dev/null 2>&1; then t=seconds; elif timeout -t 5 true >/dev/null 2>&1; then t=option; fi',
+    'g=; if [ -r /proc/$$/stat ]; then read -r a1 a2 a3 a4 g a6 </proc/$$/stat; else g=$(ps -o pgid= -p $$ 2>/dev/null); fi',
+    'l=0; [ "$((g))" = "$$" ] && l=1',
+    'echo "$1 bash=$b timeout=$t setsid=$s leads=$l"',
+  ].join('; ')
+  return commandLine([script, 'sh', word])
+}
+
+/** Reads the answer to `probeCommand`; null when it is not there. */
+export function parseProbe(word: string, output: string): FarSide | null {
+  const found = new RegExp(`${word} bash=([01]) timeout=(seconds|option|none) setsid=([01]) leads=([01])`).exec(output)
+  if (found === null) return null
+  return {
+    bash: found[1] === '1',
+    timeout: found[2] === 'seconds' ? 'seconds' : found[2] === 'option' ? 'option' : 'none',
+    setsid: found[3] === '1',
+    leads: found[4] === '1',
+  }
+}
+
+export interface FarCommand {
+  readonly script: string
+  readonly cwd: string | null
+  readonly env: Readonly<Record<string, string>>
+  readonly timeoutMs: number
+  readonly automatic: boolean
+}
+
+export interface BuiltCommand {
+  /** For `exec`. */
+  readonly line: string
+  /** What goes to stdin before its end; null when stdin is closed at once. */
+  readonly stdin: string | null
+}
+
+/**
+ * Builds the command of a run.
+ *
+ * The outer shell decodes, enters the folder, writes the marker to both streams (all that came before it is noise of the login), and
+ * then *becomes* `env … timeout … bash --norc -p -c <script>`: the pid it told is the group's, and exit code and signal are the script's own.
+ * `-p` keeps bash from taking functions, BASH_ENV and SHELLOPTS out of the environment; unlike for sh that is all it does for equal ids.
+ */
+export function buildCommand(far: FarSide, word: string, command: FarCommand): BuiltCommand {
+  const script = escapeForPrintf(command.script)
+  const byStdin = script.length > LONGEST_COMMAND_LINE
+  const pairs = Object.entries(command.env).map(([name, value]) => escapeForPrintf(`${name}=${value}`))
+  const cwd = command.cwd === null ? null : command.cwd.startsWith('-') ? `./${command.cwd}` : command.cwd
+
+  const shell = far.bash ? 'bash --norc -p -c' : '/bin/sh -c'
+  const seconds = Math.ceil(command.timeoutMs / 1000) + DEAD_MAN_MARGIN_S
+  const deadMan =
+    far.timeout === 'seconds' ? `timeout -k 2 ${seconds} ` : far.timeout === 'option' ? `timeout -t ${seconds} ` : ''
+  const env = command.automatic
+    ? `env -i ${[...KEPT.map((name) => `\${${name}+"${name}=$${name}"}`), ...FORCED].join(' ')} "$@" `
+    : pairs.length > 0
+      ? 'env "$@" '
+      : ''
+  const groupOfOurOwn = far.leads || far.setsid
+  const streams = byStdin ? '3<&0 </dev/null' : '</dev/null'
+
+  const steps = [
+    'm=$1; s=$(printf %b. "$2"); s=${s%.}; d=$(printf %b. "$3"); d=${d%.}; shift 3',
+    'for v do v=$(printf %b. "$v"); set -- "$@" "${v%.}"; shift; done',
+    'unset BASH_ENV ENV CDPATH',
+    'case $d in "~") d=$HOME;; "~/"*) d=$HOME/${d#??};; esac',
+    'if [ -n "$d" ]; then cd -- "$d" || { echo "$m:cwd"; exit 1; }; fi',
+    // When nobody listens any more these writes fail, and then nothing may start.
+    `echo "$m" >&2 || exit 1; echo "$m:$$:${groupOfOurOwn ? 'g' : 'p'}" || exit 1`,
+    `exec ${env}${deadMan}${shell} "$s" ${streams}`,
+  ].join('; ')
+
+  const payload = byStdin ? escapeForPrintf(readerOf(word)) : script
+  const args = [word, payload, cwd === null ? '' : escapeForPrintf(cwd), ...pairs]
+  const line =
+    far.leads || !far.setsid
+      ? commandLine([steps, 'sh', ...args])
+      : // A login shell that stays as our parent leads the group: make a session below it and hand its exit code on.
+        commandLine(['exec 3<&0; setsid /bin/sh -c "$0" "$@" <&3 3<&- & exec 3<&-; wait $!', steps, 'sh', ...args])
+  return { line, stdin: byStdin ? `${word}${command.script}${word}` : null }
+}
+
+/**
+ * What the far shell runs when the script comes by stdin (there as descriptor 3). The script stands between two copies of the nonce, so
+ * that a part of it (a connection that broke, a login script that read some) is never taken for the whole.
+ * `set --` clears the argument it was held in; the script starts on the same line, so that its line numbers stay right.
+ */
+function readerOf(word: string): string {
+  return [
+    'set -- "$(cat <&3; echo .)"; exec 3<&-; set -- "${1%.}"',
+    `case $1 in ${word}*${word}) ;; *) echo "nomos: the script did not arrive whole, nothing of it was run" >&2; exit 126 ;; esac`,
+    `set -- "\${1#${word}}"; eval "set --; \${1%${word}}"`,
+  ].join('; ')
+}
+
+/** TERM to the group, up to two seconds for it to go, then KILL. Answers `<nonce> gone` or `<nonce> left`. */
+export function killCommand(word: string, target: FarGroup): string {
+  const script = [
+    't=$2; n=0; kill -TERM "$t" 2>/dev/null',
+    'while kill -0 "$t" 2>/dev/null; do if [ $n -ge 20 ]; then break; fi; n=$((n+1)); sleep 0.1 2>/dev/null || { sleep 1; n=$((n+9)); }; done',
+    'if kill -0 "$t" 2>/dev/null; then kill -KILL "$t" 2>/dev/null; sleep 0.2 2>/dev/null || sleep 1; fi',
+    // Zombies that nobody collects still answer to signal 0; they run nothing.
+    'if kill -0 "$t" 2>/dev/null; then echo "$1 left"; else echo "$1 gone"; fi',
+  ].join('; ')
+  return commandLine([script, 'sh', word, target.group ? `-${target.pid}` : `${target.pid}`])
+}
+
+/** Asks the host what it is, with the nonce around the answer so that a chatty login is told apart. */
+export function unameCommand(word: string): string {
+  return commandLine(['echo "$1:$(uname -sr 2>/dev/null || echo unknown system):$1"', 'sh', word])
+}
