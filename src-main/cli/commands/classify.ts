@@ -20,7 +20,7 @@ const NOT_APPLIED =
   'Not applied here, because they need the world: the second parser, where the executable resolves, the tags of the target. They can only raise this.'
 
 // A declared risk of another type is unknown, and an unknown one counts as config_mutation: it does not hide the command.
-const Line = z.object({ command: z.string(), declaredRisk: z.unknown() })
+const Line = z.object({ command: z.string(), declaredRisk: z.unknown().optional() })
 
 type Judge = (command: string, declaredRisk: string | null) => Classification
 

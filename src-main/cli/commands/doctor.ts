@@ -1,6 +1,5 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import json5 from 'json5'
 import type { DoctorCheck } from '../../../src-preload/contract/model'
 import { ControlUnavailable, createControlClient, pathProblem, socketPath } from '../../adapters/control-socket'
 import { homeOf, runFolder, unwrap } from '../app'
@@ -58,7 +57,7 @@ async function localChecks(io: Io, unavailable: string, kind: string): Promise<r
     found: unavailable,
     remedy: kind === 'absent' ? null : 'Look at who owns the run folder, or restart Nomos.',
   }
-  const findings = [nodeVersion(), folder(home), await database(home), approvalsFile(home), socketLength(io), app]
+  const findings = [nodeVersion(), folder(home), await database(home), await approvalsFile(home), socketLength(io), app]
   return findings.map((finding, index) => ({ number: index + 1, ...finding }))
 }
 
@@ -130,23 +129,18 @@ async function database(home: string): Promise<Finding> {
   }
 }
 
-function approvalsFile(home: string): Finding {
+async function approvalsFile(home: string): Promise<Finding> {
   const name = 'Approvals file'
-  const path = join(home, 'exec-approvals.json')
-  if (!existsSync(path))
-    return { name, status: 'ok', found: `${path} is absent: the cautious preset holds`, remedy: null }
-  const broken = (what: string): Finding => ({
+  const { createApprovalsFile } = await import('../../adapters/approvals-file')
+  const found = createApprovalsFile(home).read()
+  if (found.kind === 'absent')
+    return { name, status: 'ok', found: `${found.path} is absent: the cautious preset holds`, remedy: null }
+  if (found.kind === 'file') return { name, status: 'ok', found: found.path, remedy: null }
+  return {
     name,
     status: 'failed',
-    found: `${path}: ${what}`,
-    remedy: 'Mend or move the file away. Until then every command is denied.',
-  })
-  try {
-    const value: unknown = json5.parse(readFileSync(path, 'utf8'))
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return broken('it does not hold an object')
-    return { name, status: 'ok', found: path, remedy: null }
-  } catch (error) {
-    return broken(error instanceof Error ? error.message : String(error))
+    found: `${found.path}: ${found.problem}`,
+    remedy: 'Mend it or move it away. Until then every command is denied.',
   }
 }
 
