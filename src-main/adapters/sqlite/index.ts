@@ -323,3 +323,19 @@ export function openReadOnlyLedger(home: string): {
     )
   }
 }
+
+/**
+ * Takes the folder for this process and no other, until the returned function is called or the process ends, however it ends:
+ * an exclusive transaction on a small file of its own, whose lock the system itself gives back. Null when another process has it.
+ */
+export function holdHome(home: string): (() => void) | null {
+  const db = openDatabase(join(home, 'nomos.lock'), { timeout: 0 })
+  try {
+    db.exec('BEGIN EXCLUSIVE')
+    return () => db.close()
+  } catch (error) {
+    db.close()
+    if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY')) return null
+    throw error
+  }
+}

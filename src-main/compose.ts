@@ -1,0 +1,498 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { NomosError } from '../src-preload/contract/errors'
+import type { Numbered } from '../src-preload/contract/events'
+import type { HealthProblem } from '../src-preload/contract/model'
+import { APPROVALS_FILE, createApprovalsFile } from './adapters/approvals-file'
+import { createControlServer, pathProblem } from './adapters/control-socket'
+import { createLocalRunner } from './adapters/local'
+import { createOpenAiModel } from './adapters/openai'
+import { loadRiskRules } from './adapters/policy-files'
+import { DATABASE_FILE, HEAD_FILE, holdHome, openStore, type SqliteStore, StoreProblem } from './adapters/sqlite'
+import { createSshRunner } from './adapters/ssh'
+import { fileLog, systemClock, systemIds } from './adapters/system'
+import { redact } from './domain/redact'
+import type { RuleSet } from './domain/risk'
+import type { Clock, Dispatch, Log, Secrets } from './ports'
+import { createAgentLoop } from './services/agent-loop'
+import { createApi } from './services/api'
+import { createApprovalDesk } from './services/approval-desk'
+import { type Examination, examine } from './services/doctor'
+import { createFeed } from './services/feed'
+import { createFleet } from './services/fleet'
+import { createGate } from './services/gate'
+import { createHealth, type Health } from './services/health'
+import { createPolicy } from './services/policy'
+import { createSettings } from './services/settings'
+
+export interface CoreConfig {
+  /** Nomos's own folder, absolute. */
+  readonly home: string
+  /** The folder that holds `policies/`. */
+  readonly resources: string
+  readonly version: string
+  readonly secrets: Secrets
+  readonly headless: boolean
+  readonly env?: NodeJS.ProcessEnv
+  readonly clock?: Clock
+}
+
+/** The whole application without a window. */
+export interface Core {
+  readonly dispatch: Dispatch
+  /** Follows events across a restart of the inside (after a damaged database was set aside). */
+  subscribe(listener: (event: Numbered) => void): () => void
+  /** Opens the control socket. Requests are answered from the beginning, with or without it. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Where no keyring is: nothing can be encrypted, so secrets stay in memory. */
+export const NO_SECRETS: Secrets = {
+  available: false,
+  backend: 'none',
+  encrypt() {
+    throw new Error('there is no keyring to encrypt with')
+  },
+  decrypt() {
+    throw new Error('there is no keyring to decrypt with')
+  },
+}
+
+/** Another core has this folder. */
+export class HomeInUse extends Error {}
+
+function stamp(clock: Clock): string {
+  return new Date(clock.now()).toISOString().replace(/[:.]/g, '-')
+}
+
+/** The key of the digests in the ledger; made once, readable by its owner only. */
+function macKey(home: string): Uint8Array {
+  const folder = join(home, 'keys')
+  const file = join(folder, 'ledger.key')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (!existsSync(file)) writeFileSync(file, randomBytes(32), { mode: 0o600, flag: 'wx' })
+  return readFileSync(file)
+}
+
+/** Moves the database, with what belongs to it, into `<home>/quarantine/`. Nothing is deleted. */
+function quarantineDatabase(home: string, clock: Clock): void {
+  const folder = join(home, 'quarantine')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  for (const name of [DATABASE_FILE, `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`, HEAD_FILE]) {
+    if (existsSync(join(home, name))) renameSync(join(home, name), join(folder, `${stamp(clock)}-${name}`))
+  }
+}
+
+interface Inside {
+  readonly dispatch: Dispatch
+  readonly subscribe: (listener: (event: Numbered) => void) => () => void
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/**
+ * Wires the application. Synchronous up to the first answer: a window that opens at the same time waits for nothing but the database.
+ * @throws HomeInUse when another core has the folder; Error when the folder cannot be made.
+ */
+export function createCore(config: CoreConfig): Core {
+  mkdirSync(config.home, { recursive: true, mode: 0o700 })
+  chmodSync(config.home, 0o700)
+  const release = holdHome(config.home)
+  if (release === null)
+    throw new HomeInUse(`Another Nomos uses ${config.home}. Close it first, or set NOMOS_HOME to another folder.`)
+
+  const listeners = new Set<(event: Numbered) => void>()
+  let started = false
+  let inside = assemble(config, restart)
+  let unsubscribe = inside.subscribe(forward)
+
+  function forward(event: Numbered): void {
+    for (const listener of listeners) listener(event)
+  }
+
+  /** After the database was set aside: everything anew, under a new boot id, so that every window reads it all again. */
+  async function restart(): Promise<void> {
+    unsubscribe()
+    await inside.stop()
+    quarantineDatabase(config.home, config.clock ?? systemClock)
+    inside = assemble(config, restart)
+    unsubscribe = inside.subscribe(forward)
+    if (started) await inside.start()
+  }
+
+  return {
+    dispatch: (caller, route, input) => inside.dispatch(caller, route, input),
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+      }
+    },
+    async start() {
+      started = true
+      await inside.start()
+    },
+    async stop() {
+      unsubscribe()
+      await inside.stop()
+      release()
+    },
+  }
+}
+
+function openOrExplain(
+  home: string,
+  health: (problem: HealthProblem, act: (action: string) => Promise<void>) => void,
+  restart: () => Promise<void>,
+): SqliteStore {
+  try {
+    return openStore(home)
+  } catch (error) {
+    if (!(error instanceof StoreProblem)) throw error
+    health(
+      {
+        code: error.code === 'corrupt' ? 'database_corrupt' : 'database_locked',
+        sentence: `${error.message}. Nothing runs until this is resolved.`.replace('..', '.'),
+        path: error.path,
+        blocksRuns: true,
+        actions: error.code === 'unavailable' ? [] : [{ id: 'set-aside', label: 'Set it aside and begin a new one' }],
+      },
+      restart,
+    )
+    // What the window shows meanwhile has to live somewhere; nothing of it is kept.
+    return openStore(null)
+  }
+}
+
+function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
+  const { home, secrets } = config
+  const env = config.env ?? process.env
+  const clock = config.clock ?? systemClock
+  const ids = systemIds(() => clock.now())
+  const log: Log = fileLog(home, (text) => redact(text).text)
+  const feed = createFeed(ids.next('boot'), log)
+  const health: Health = createHealth(feed)
+  const store = openOrExplain(home, (problem, act) => health.set(problem, act), restart)
+  checkLedger(store, health, clock)
+
+  const policy = createPolicy({ source: createApprovalsFile(home), store, feed, health, clock })
+  const local = createLocalRunner(env)
+  const ssh = createSshRunner({
+    ownKnownHosts: join(home, 'known_hosts'),
+    knownHostsFiles: [
+      join(homedir(), '.ssh', 'known_hosts'),
+      join(homedir(), '.ssh', 'known_hosts2'),
+      '/etc/ssh/ssh_known_hosts',
+    ],
+    agentSocket: env.SSH_AUTH_SOCK ?? null,
+    log,
+  })
+  const fleet = createFleet({ store, probe: ssh, clock, feed })
+  const settings = createSettings({ store, secrets, feed, clock, log })
+
+  let rules: RuleSet | null = null
+  const loadRules = (): RuleSet => {
+    if (rules !== null) return rules
+    try {
+      rules = loadRiskRules(join(config.resources, 'policies', 'risk'))
+      health.clear('rules_broken')
+      return rules
+    } catch (error) {
+      const sentence = `The risk rules cannot be used: ${error instanceof Error ? error.message : String(error)}. Nothing runs until they are mended.`
+      const path = join(config.resources, 'policies', 'risk')
+      health.set({ code: 'rules_broken', sentence, path, blocksRuns: false, actions: [] })
+      // Asked again at the next request: a mended file counts at once.
+      throw new NomosError('runs_blocked', sentence, { detail: path })
+    }
+  }
+
+  const gate = createGate({
+    store,
+    clock,
+    ids,
+    feed,
+    log,
+    health,
+    secrets,
+    runners: [local, ssh],
+    macKey: macKey(home),
+    home,
+    rules: loadRules,
+    policy,
+    resolve: (slug) => fleet.resolve(slug),
+  })
+  const soul = readFileSync(join(config.resources, 'policies', 'soul.md'), 'utf8')
+  const loop = createAgentLoop({
+    store,
+    model: createOpenAiModel({ log }),
+    endpoint: () => settings.endpoint(),
+    gate: {
+      async requestRun(caller, input) {
+        const execution = await gate.request(
+          { kind: 'agent', id: 'main', session: caller.session, turn: caller.turn },
+          input,
+        )
+        return { executionId: execution.id, final: FINAL.has(execution.state) }
+      },
+      resultText: (id) => gate.resultText(id),
+      cancelPending(session, turn) {
+        for (const execution of store.openExecutions()) {
+          if (execution.session !== session || execution.turn !== turn || execution.principal.kind !== 'agent') continue
+          void gate.cancel(execution.id, 'operator', 'window').catch((error) => {
+            log.info('nothing left to cancel', { id: execution.id, error: String(error) })
+          })
+        }
+      },
+    },
+    publish: (event) => feed.publish(event),
+    clock,
+    ids,
+    systemPrompt: () =>
+      `${soul}\n\n# Targets\n\n${fleet
+        .targets()
+        .map((target) => `- ${target.slug}${target.tags.length > 0 ? ` (${target.tags.join(', ')})` : ''}`)
+        .join('\n')}\n`,
+    log,
+    redact: (text) => redact(text).text,
+  })
+  const settled = (id: string): void => {
+    const execution = store.execution(id)
+    if (execution === null) return
+    feed.publish({ type: 'execution', id, session: execution.session, state: execution.state })
+    loop.onExecutionSettled(id, execution.session)
+  }
+  const desk = createApprovalDesk({
+    store,
+    clock,
+    feed,
+    log,
+    headless: config.headless,
+    start: (id) => gate.startApproved(id),
+    settled,
+  })
+  gate.onSettled((execution) => loop.onExecutionSettled(execution.id, execution.session))
+
+  const control = createControlServer({
+    folder: join(home, 'run'),
+    dispatch: (caller, route, input) => dispatch(caller, route, input),
+    feed,
+    runs: () => local.groups(),
+    log,
+    host: config.headless ? 'headless' : 'window',
+    onRefused: (reason) => {
+      store.appendLedger(
+        {
+          kind: 'approval.refused',
+          actor: 'cli',
+          executionId: null,
+          approvalId: null,
+          data: { surface: 'cli', reason: redact(reason).text },
+        },
+        clock.now(),
+      )
+    },
+  })
+  const dispatch = createApi({
+    store,
+    clock,
+    ids,
+    feed,
+    log,
+    health,
+    gate,
+    desk,
+    loop,
+    fleet,
+    policy,
+    settings,
+    doctor: () =>
+      examine(
+        examinations({
+          config,
+          store,
+          health,
+          secrets,
+          policyProblem: () => policy.show('main').problem,
+          socket: control.path,
+        }),
+      ),
+    version: config.version,
+    home,
+  })
+
+  gate.recover()
+  policy.check()
+  desk.expire()
+  loop.resume()
+
+  return {
+    dispatch,
+    subscribe: (listener) => feed.subscribe(listener),
+    async start() {
+      try {
+        await control.start()
+      } catch (error) {
+        log.warn('the control socket could not be opened', { error: String(error) })
+        health.set({
+          code: 'control_socket',
+          sentence: `The nomos command cannot reach this app: ${error instanceof Error ? error.message : String(error)}`,
+          path: control.path,
+          blocksRuns: false,
+          actions: [],
+        })
+      }
+    },
+    async stop() {
+      desk.close()
+      loop.close()
+      await control.stop()
+      await gate.close()
+      await Promise.all([local.close(), ssh.close()])
+      store.close()
+    },
+  }
+}
+
+const FINAL: ReadonlySet<string> = new Set([
+  'completed',
+  'failed',
+  'timed_out',
+  'cancelled',
+  'denied',
+  'expired',
+  'undeliverable',
+  'unknown',
+])
+
+/** A cheap look at every start: does the remembered head still fit the table? The whole chain is walked by `ledger verify`. */
+function checkLedger(store: SqliteStore, health: Health, clock: Clock): void {
+  const problem = store.ledgerHeadProblem()
+  if (problem === null) {
+    if (store.ledgerPage(null, 1).length === 0) {
+      store.appendLedger(
+        { kind: 'ledger.opened', actor: 'system', executionId: null, approvalId: null, data: {} },
+        clock.now(),
+      )
+    }
+    return
+  }
+  health.set(
+    {
+      code: 'ledger_broken',
+      sentence: `The ledger does not fit what was remembered of it: ${problem}. Nothing runs until you have accepted this.`,
+      path: store.path,
+      blocksRuns: true,
+      actions: [{ id: 'accept', label: 'Accept it and write that into the ledger' }],
+    },
+    () => {
+      store.acceptLedger('operator', problem, clock.now())
+      health.clear('ledger_broken')
+    },
+  )
+}
+
+function examinations(deps: {
+  readonly config: CoreConfig
+  readonly store: SqliteStore
+  readonly health: Health
+  readonly secrets: Secrets
+  readonly policyProblem: () => string | null
+  readonly socket: string
+}): readonly Examination[] {
+  const { config, store, health, secrets } = deps
+  const ok = (found: string) => ({ status: 'ok' as const, found, remedy: null })
+  return [
+    {
+      name: 'Folder of Nomos',
+      run() {
+        const mode = statSync(config.home).mode & 0o777
+        return (mode & 0o077) === 0 || process.platform === 'win32'
+          ? ok(config.home)
+          : {
+              status: 'failed',
+              found: `${config.home} has mode ${mode.toString(8)}`,
+              remedy: `Run: chmod 700 ${config.home}`,
+            }
+      },
+    },
+    {
+      name: 'Problems that stop runs',
+      run() {
+        const blocking = health.list().filter(({ blocksRuns }) => blocksRuns)
+        return blocking.length === 0
+          ? ok('none')
+          : {
+              status: 'failed',
+              found: blocking.map(({ sentence }) => sentence).join(' '),
+              remedy: 'Use the buttons in the bar at the top of the window.',
+            }
+      },
+    },
+    {
+      name: 'Ledger',
+      run() {
+        const report = store.verifyLedger()
+        return report.intact
+          ? ok(`intact, ${report.entries} entries`)
+          : {
+              status: 'failed',
+              found: `row ${report.problem?.seq ?? 0}: ${report.problem?.what ?? 'broken'}`,
+              remedy: 'Keep a copy of the folder of Nomos, then find out who changed the database.',
+            }
+      },
+    },
+    {
+      name: 'Approvals file',
+      run() {
+        const problem = deps.policyProblem()
+        const path = join(config.home, APPROVALS_FILE)
+        if (problem !== null)
+          return {
+            status: 'failed',
+            found: `${path}: ${problem}`,
+            remedy: 'Mend the file, or set it aside in the window.',
+          }
+        return ok(existsSync(path) ? path : 'none, so the cautious policy holds')
+      },
+    },
+    {
+      name: 'Keyring for the model key',
+      run: () =>
+        secrets.available
+          ? ok(secrets.backend)
+          : {
+              status: 'warning',
+              found: `no real one (${secrets.backend})`,
+              remedy: 'Install and unlock a keyring such as gnome-keyring; until then keys are kept in memory only.',
+            },
+    },
+    {
+      name: 'Control socket',
+      run() {
+        const problem = pathProblem(deps.socket)
+        if (problem !== null) return { status: 'failed', found: problem, remedy: 'Set NOMOS_HOME to a shorter path.' }
+        return existsSync(deps.socket) || process.platform === 'win32'
+          ? ok(deps.socket)
+          : {
+              status: 'failed',
+              found: `${deps.socket} is not there`,
+              remedy: 'Restart Nomos; the log file says why it could not be opened.',
+            }
+      },
+    },
+    {
+      name: 'Shell',
+      run: () =>
+        existsSync('/bin/bash') || existsSync('/usr/bin/bash')
+          ? ok('bash')
+          : {
+              status: 'warning',
+              found: 'no bash, sh is used',
+              remedy: 'Install bash: commands are judged as bash reads them.',
+            },
+    },
+  ]
+}

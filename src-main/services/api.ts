@@ -1,0 +1,348 @@
+import {
+  type Envelope,
+  type ExecutionView,
+  type Failure,
+  NomosError,
+  type RouteInput,
+  type RouteName,
+  type RouteOutput,
+  routes,
+} from '../../src-preload/contract'
+import type { DoctorCheck, Principal } from '../../src-preload/contract/model'
+import type { Caller, Clock, Dispatch, Feed, Ids, Log, Store } from '../ports'
+import type { AgentLoop } from './agent-loop'
+import type { ApprovalDesk } from './approval-desk'
+import type { Fleet } from './fleet'
+import type { Gate, RunRequest } from './gate'
+import type { Health } from './health'
+import type { Policy } from './policy'
+import { parseRunCommand } from './run-command'
+import type { Settings } from './settings'
+
+export interface ApiDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly feed: Feed
+  readonly log: Log
+  readonly health: Health
+  readonly gate: Gate
+  readonly desk: ApprovalDesk
+  readonly loop: AgentLoop
+  readonly fleet: Fleet
+  readonly policy: Policy
+  readonly settings: Settings
+  readonly doctor: () => Promise<readonly DoctorCheck[]>
+  readonly version: string
+  readonly home: string
+}
+
+type Handlers = {
+  readonly [R in RouteName]: (caller: Caller, input: RouteInput<R>) => RouteOutput<R> | Promise<RouteOutput<R>>
+}
+
+const done = { done: true } as const
+const NEW_SESSION = 'New session'
+const TITLE_LENGTH = 60
+
+/** Only an operator's transport gets past this: the window, or a terminal that passed the challenge. */
+function requireOperator(caller: Caller): void {
+  if (!caller.operator) {
+    throw new NomosError(
+      'forbidden',
+      'Only the operator may do this, at the window or at a terminal that passed the challenge.',
+    )
+  }
+}
+
+/** The one table of what can be asked of the core. A route without a handler does not compile. */
+export function createApi(deps: ApiDeps): Dispatch {
+  const { store, clock, ids, feed, gate, desk, loop, fleet, policy, settings, health } = deps
+
+  const operator = (session: string | null): Principal => ({ kind: 'operator', id: 'operator', session, turn: null })
+
+  function requireSession(id: string) {
+    const session = store.session(id)
+    if (session === null)
+      throw new NomosError('not_found', `There is no session "${id}" any more.`, { field: 'session' })
+    return session
+  }
+
+  function requireExecution(id: string): ExecutionView {
+    const execution = store.execution(id)
+    if (execution === null) throw new NomosError('not_found', `There is no execution "${id}".`, { field: 'id' })
+    return withLiveOutput(execution)
+  }
+
+  /** A running execution shows what has come so far; the store knows only the end. */
+  function withLiveOutput(execution: ExecutionView): ExecutionView {
+    if (execution.state !== 'running') return execution
+    const output = gate.output(execution.id)
+    return output === null ? execution : { ...execution, output: output.text.slice(0, 4096), outputBytes: output.bytes }
+  }
+
+  async function requestInSession(session: string | null, request: RunRequest): Promise<ExecutionView> {
+    if (session !== null) requireSession(session)
+    const execution = await gate.request(operator(session), request)
+    if (session !== null) showInSession(session, execution)
+    return execution
+  }
+
+  /** One card for one execution in a conversation: the same request again while it waits brings no second one. */
+  function showInSession(session: string, execution: ExecutionView): void {
+    const last = store.messages(session, null, 50)
+    if (last.some((message) => message.role === 'run' && message.executionId === execution.id)) return
+    const message = store.addMessage({
+      id: ids.next('msg'),
+      session,
+      turn: execution.id,
+      role: 'run',
+      text: null,
+      toolCalls: [],
+      callId: null,
+      executionId: execution.id,
+      error: null,
+      at: clock.now(),
+    })
+    feed.publish({ type: 'message', message })
+    const before = requireSession(session)
+    const title =
+      before.title === NEW_SESSION || before.title === ''
+        ? execution.command.split('\n')[0]?.slice(0, TITLE_LENGTH)
+        : undefined
+    store.updateSession(session, { updatedAt: clock.now(), ...(title ? { title } : {}) })
+    feed.publish({ type: 'session', session: loop.withTurn(requireSession(session)) })
+  }
+
+  const handlers: Handlers = {
+    'app.snapshot': () => ({
+      boot: feed.boot,
+      seq: feed.seq,
+      version: deps.version,
+      home: deps.home,
+      targets: fleet.targets(),
+      sessions: store.sessions().map((session) => loop.withTurn(session)),
+      open: store.openExecutions().map(withLiveOutput),
+      settings: settings.view(),
+      policy: policy.show('main'),
+      health: health.list(),
+      ui: { ...settings.ui() },
+    }),
+    'ui.save': (_caller, values) => {
+      settings.saveUi(values)
+      return done
+    },
+    'health.act': async (caller, { code, action }) => {
+      requireOperator(caller)
+      await health.act(code, action)
+      return done
+    },
+
+    'sessions.create': (_caller, { title }) => {
+      const at = clock.now()
+      const session = {
+        id: ids.next('ses'),
+        title: title || NEW_SESSION,
+        createdAt: at,
+        updatedAt: at,
+        turn: 'idle' as const,
+      }
+      store.createSession(session)
+      feed.publish({ type: 'session', session })
+      return session
+    },
+    'sessions.rename': (_caller, { id, title }) => {
+      requireSession(id)
+      store.updateSession(id, { title })
+      const session = loop.withTurn(requireSession(id))
+      feed.publish({ type: 'session', session })
+      return session
+    },
+    'sessions.remove': (_caller, { id }) => {
+      requireSession(id)
+      loop.discard(id)
+      store.removeSession(id)
+      feed.publish({ type: 'session-removed', id })
+      return done
+    },
+    'sessions.messages': (_caller, { id, before, limit }) => {
+      requireSession(id)
+      const rows = store.messages(id, before, limit + 1)
+      const messages = rows.slice(-limit).map((message) => loop.live(message))
+      const cards = messages.flatMap(({ executionId }) => executionId ?? [])
+      return {
+        messages,
+        executions: store.executionsOfSession(id, cards).map(withLiveOutput),
+        more: rows.length > limit,
+      }
+    },
+
+    'chat.send': async (_caller, { session, text }) => {
+      requireSession(session)
+      const parsed = parseRunCommand(text)
+      switch (parsed.kind) {
+        case 'invalid':
+          throw new NomosError('bad_input', parsed.message, { field: parsed.field })
+        case 'message':
+          if (text.trim() === '')
+            throw new NomosError('bad_input', 'The message is empty. Write something first.', { field: 'text' })
+          loop.send(session, text)
+          return { kind: 'message', executionId: null }
+        case 'run': {
+          const execution = await requestInSession(session, {
+            target: parsed.target,
+            command: parsed.command,
+            purpose: parsed.purpose,
+            declaredRisk: null,
+            cwd: null,
+            verify: null,
+          })
+          return { kind: 'run', executionId: execution.id }
+        }
+      }
+    },
+    'chat.stop': (_caller, { session }) => {
+      loop.stop(session)
+      return done
+    },
+    'chat.retry': (_caller, { session }) => {
+      loop.retry(session)
+      return done
+    },
+
+    'executions.get': (_caller, { id }) => requireExecution(id),
+    'executions.list': (_caller, { states, before, limit }) => {
+      const rows = store.executions({ ...(states ? { states } : {}), before, limit: limit + 1 })
+      return { executions: rows.slice(0, limit).map(withLiveOutput), more: rows.length > limit }
+    },
+    'executions.request': (_caller, { target, command, purpose, session }) =>
+      requestInSession(session, { target, command, purpose, declaredRisk: null, cwd: null, verify: null }),
+    'executions.cancel': async (caller, { id }) => {
+      await gate.cancel(id, 'operator', caller.surface)
+      return requireExecution(id)
+    },
+    'executions.start': async (caller, { id }) => {
+      requireOperator(caller)
+      await gate.startApproved(id)
+      return requireExecution(id)
+    },
+    'executions.again': async (_caller, { id }) => {
+      const before = requireExecution(id)
+      const request = gate.again(id)
+      if (request === null) {
+        throw new NomosError('conflict', 'It held a secret that is not kept any more. Write the command again.', {
+          field: 'id',
+        })
+      }
+      return requestInSession(
+        before.session !== null && store.session(before.session) !== null ? before.session : null,
+        {
+          ...request,
+          retryOf: id,
+        },
+      )
+    },
+    'executions.output': (_caller, { id, offset, limit }) => {
+      const execution = requireExecution(id)
+      const kept = gate.output(id)
+      const text = kept?.text ?? execution.output
+      return {
+        text: text.slice(offset, offset + limit),
+        offset: Math.min(offset, text.length),
+        start: 0,
+        end: text.length,
+        live: kept?.live ?? false,
+      }
+    },
+
+    'approvals.pending': () => store.executions({ states: ['pending_approval'], before: null, limit: 200 }),
+    'approvals.answer': (caller, { id, answer, digest }) => desk.answer(caller, id, answer, digest),
+
+    'ledger.page': (_caller, { before, limit }) => {
+      const rows = store.ledgerPage(before, limit + 1)
+      return { entries: rows.slice(0, limit), more: rows.length > limit }
+    },
+    'ledger.verify': () => store.verifyLedger(),
+
+    'hosts.list': () => fleet.hosts(),
+    'hosts.save': (caller, { host, replaces }) => {
+      requireOperator(caller)
+      return fleet.save(host, replaces)
+    },
+    'hosts.remove': (caller, { slug }) => {
+      requireOperator(caller)
+      fleet.remove(slug)
+      return done
+    },
+    'hosts.test': (caller, { host, passphrase }) => {
+      requireOperator(caller)
+      return fleet.test(host, passphrase)
+    },
+    'hosts.trust': async (caller, { host, fingerprint }) => {
+      requireOperator(caller)
+      await fleet.trust(host, fingerprint)
+      return done
+    },
+
+    'settings.get': () => settings.view(),
+    'settings.saveModel': (caller, input) => {
+      requireOperator(caller)
+      return settings.saveModel(input)
+    },
+    'settings.savePreferences': (caller, input) => {
+      requireOperator(caller)
+      return settings.savePreferences(input)
+    },
+    'policy.show': () => policy.show('main'),
+    'policy.setSwitch': (caller, { name, on }) => {
+      requireOperator(caller)
+      policy.setSwitch(name, on, 'operator')
+      return policy.show('main')
+    },
+    'doctor.run': () => deps.doctor(),
+  }
+
+  return async (caller, route, input) => {
+    try {
+      if (!Object.hasOwn(routes, route)) {
+        return fail({
+          code: 'unknown_route',
+          message: `There is no request "${route.slice(0, 100)}".`,
+          field: 'route',
+          detail: null,
+        })
+      }
+      const name = route as RouteName
+      const parsed = routes[name].input.safeParse(input)
+      if (!parsed.success) {
+        const issue = parsed.error.issues[0]
+        const field = issue?.path.map(String).join('.') ?? ''
+        return fail({
+          code: 'bad_input',
+          message: `${field === '' ? 'The input' : `"${field}"`}: ${issue?.message ?? 'not valid'}.`,
+          field: field || null,
+          detail: null,
+        })
+      }
+      // The table is typed by route; TypeScript cannot follow that the parsed input belongs to the same one.
+      const handler = handlers[name] as (caller: Caller, input: unknown) => unknown
+      return { ok: true, value: await handler(caller, parsed.data) }
+    } catch (error) {
+      if (error instanceof NomosError) {
+        return fail({ code: error.code, message: error.message, field: error.field, detail: error.detail })
+      }
+      deps.log.error('a request failed', {
+        route,
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      })
+      return fail({
+        code: 'internal',
+        message: `Nomos failed at "${route}": ${error instanceof Error ? error.message : String(error)}. The log file has more.`,
+        field: null,
+        detail: null,
+      })
+    }
+  }
+}
+
+const fail = (error: Failure): Envelope<never> => ({ ok: false, error })
