@@ -5,7 +5,7 @@ import path from 'node:path'
 import { runChild } from './child.mjs'
 import { installHint, missingLibraries, packagesForLibraries } from './debian.mjs'
 import { SetupError } from './errors.mjs'
-import { checkoutState, root } from './paths.mjs'
+import { cacheRoot, checkoutState, root } from './paths.mjs'
 import { readyRuntime } from './runtime.mjs'
 import { fileSize, readStamp, stampMatches, writeStamp } from './stamp.mjs'
 
@@ -24,7 +24,7 @@ export function electronCommand({ folder = root, args = [], env = process.env } 
     executable: runtime.executable,
     args: [...flags, folder, ...args],
     flags,
-    env: runtimeEnvironment(runtime, env),
+    env: runtimeEnvironment(env),
     kind: runtime.kind,
     version: runtime.version,
     reason: runtime.reason,
@@ -32,14 +32,18 @@ export function electronCommand({ folder = root, args = [], env = process.env } 
   }
 }
 
-function runtimeEnvironment(runtime, env) {
+/**
+ * The environment of the app: that of the terminal, with three exceptions. System libraries under Electron write caches
+ * of their own into the user's cache folder, and Nomos writes nowhere but into its own folders.
+ */
+function runtimeEnvironment(env) {
   const result = { ...env }
   // Terminals inside editors that are built on Electron set it; our Electron would then be a plain Node.
   delete result.ELECTRON_RUN_AS_NODE
-  if (runtime.kind === 'development') {
-    result.ELECTRON_OVERRIDE_DIST_PATH = path.dirname(runtime.executable)
-    result.ELECTRON_EXEC_PATH = runtime.executable
-  }
+  if (process.platform !== 'linux') return result
+  result.MESA_SHADER_CACHE_DIR ??= path.join(cacheRoot(env), 'shaders')
+  // Without a runtime folder there is no desktop session whose settings could be read, and dconf would make a file.
+  if (!env.XDG_RUNTIME_DIR) result.GSETTINGS_BACKEND ??= 'memory'
   return result
 }
 
