@@ -115,14 +115,22 @@ async function runBuild(checkout) {
   const result = await runChild(process.execPath, [script, 'build', '--logLevel', 'warn'], {
     cwd: checkout,
     // The same output runs in Node 20, in the development runtime and in the official one: compile for the oldest.
-    env: { ...process.env, ELECTRON_MAJOR_VER: '33', NODE_ENV: 'production' },
+    env: { ...process.env, ELECTRON_MAJOR_VER: '33', NODE_ENV: 'production', NO_COLOR: '1', FORCE_COLOR: '0' },
     timeoutMs: buildLimitMs,
   })
   if (result.code === 0) return
   throw new SetupError(`The app could not be built: ${whyFailed(result)}.`, {
-    output: lastLines(result.output, 30),
+    output: lastLines(withoutStack(result.output), 40),
     remedy: 'mend the source that the lines above name, then start again.',
   })
+}
+
+/** Where inside the bundler an error was thrown tells nothing about the source that caused it. */
+function withoutStack(output) {
+  return output
+    .split('\n')
+    .filter((line) => !/^\s+at .*:\d+:\d+\)?$/.test(line))
+    .join('\n')
 }
 
 function requireResults(checkout) {
