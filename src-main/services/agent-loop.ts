@@ -73,6 +73,7 @@ export const STORED_RESULT_BYTES = 4096
 /** Characters of one answer; a model that writes more has lost its way. */
 const MAX_ANSWER = 500_000
 const DELTA_MS = 40
+const LONGEST_WORD = 256
 const PERSIST_MS = 1000
 const RETRY_MS = 500
 /** A server that wants a longer pause than this is left to the operator. */
@@ -80,8 +81,6 @@ const LONGEST_RETRY_MS = 30_000
 const PAGE = 200
 const TITLE_LENGTH = 60
 const CANCELLED = 'Cancelled by the operator. It was not carried out to its end; do not repeat it by yourself.'
-const DENIED_GUIDANCE =
-  'It was denied and there is no output. Do not ask for the same again, in this or another form; say what you wanted it for or choose another way.'
 
 /**
  * Where the turn of a session stands, kept as a setting so that a crash shows in it. `asking`: an answer of the model was on its way.
@@ -197,14 +196,12 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
   }
 
   function resultOf(executionId: string): string {
-    let text: string
     try {
-      text = gate.resultText(executionId)
+      return gate.resultText(executionId)
     } catch (error) {
       log.error('the result of an execution could not be read', { executionId, error: String(error) })
-      text = 'No result could be read for this run.'
+      return 'No result could be read for this run. Look at the state of the machine before you go on.'
     }
-    return store.execution(executionId)?.state === 'denied' ? `${text}\n${DENIED_GUIDANCE}` : text
   }
 
   function isFinal(executionId: string): boolean {
@@ -845,23 +842,29 @@ function roundsOf(rows: readonly Message[]): number {
 
 /** Holds back a word that is still being written, so that a token is never shown before the redactor could know it. */
 function withoutLastWord(text: string): string {
-  return text.replace(/[\x21-\x7e]{1,256}$/, '')
+  // Longer ones are shown in the end; looking at more than the tail would be slow on a text without spaces.
+  const tail = text.slice(-LONGEST_WORD)
+  return text.slice(0, text.length - tail.length) + tail.replace(/[\x21-\x7e]+$/, '')
 }
 
 /** Ends as soon as `signal` fires, whether or not the source takes notice of it. */
 async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const iterator = source[Symbol.asyncIterator]()
-  const aborted = new Promise<null>((resolve) => {
-    if (signal.aborted) resolve(null)
-    else signal.addEventListener('abort', () => resolve(null), { once: true })
-  })
+  // One listener for all steps: racing each step against one long-lived promise would keep every step in memory.
+  let wake: () => void = () => undefined
+  const onAbort = () => wake()
+  signal.addEventListener('abort', onAbort)
   try {
     while (!signal.aborted) {
-      const step = await Promise.race([iterator.next(), aborted])
+      const step = await new Promise<IteratorResult<T> | null>((resolve, reject) => {
+        wake = () => resolve(null)
+        iterator.next().then(resolve, reject)
+      })
       if (step === null || step.done === true) return
       yield step.value
     }
   } finally {
+    signal.removeEventListener('abort', onAbort)
     // Not awaited: a source that hangs must not hold the turn.
     iterator.return?.(undefined)?.then(undefined, () => undefined)
   }
