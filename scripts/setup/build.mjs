@@ -115,7 +115,7 @@ async function runBuild(checkout) {
   const result = await runChild(process.execPath, [script, 'build', '--logLevel', 'warn'], {
     cwd: checkout,
     // The same output runs in Node 20, in the development runtime and in the official one: compile for the oldest.
-    env: { ...process.env, ELECTRON_MAJOR_VER: '33', NODE_ENV: 'production', NO_COLOR: '1', FORCE_COLOR: '0' },
+    env: { ...process.env, ELECTRON_MAJOR_VER: '33', NODE_ENV: 'production' },
     timeoutMs: buildLimitMs,
   })
   if (result.code === 0) return

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { stripVTControlCharacters } from 'node:util'
 import { recordChild } from './lock.mjs'
 
 const keptLines = 120
@@ -86,7 +87,8 @@ class Tail {
     if (this.#lines.length > keptLines) this.#lines.splice(0, this.#lines.length - keptLines)
   }
   text() {
-    return this.#lines.join('\n').trimEnd()
+    // Some tools colour their output even when told not to; shown inside an error the codes are only noise.
+    return stripVTControlCharacters(this.#lines.join('\n')).trimEnd()
   }
 }
 

@@ -6,7 +6,7 @@ import { runChild } from './child.mjs'
 import { installHint, missingLibraries, packagesForLibraries } from './debian.mjs'
 import { SetupError } from './errors.mjs'
 import { cacheRoot, checkoutState, root } from './paths.mjs'
-import { readyRuntime } from './runtime.mjs'
+import { usableRuntime } from './runtime.mjs'
 import { fileSize, readStamp, stampMatches, writeStamp } from './stamp.mjs'
 
 const offerHeadless = 'without any window the headless host does the same work: npm start -- --headless'
@@ -17,7 +17,7 @@ const offerHeadless = 'without any window the headless host does the same work: 
  * @returns {{executable: string, args: string[], flags: string[], env: NodeJS.ProcessEnv, kind: 'official' | 'development', version: string, reason: string, notes: string[]}}
  */
 export function electronCommand({ folder = root, args = [], env = process.env } = {}) {
-  const runtime = readyRuntime({ env })
+  const runtime = usableRuntime({ env })
   if (!runtime) throw new SetupError('There is no Electron runtime yet.', { remedy: 'run `npm run setup` first.' })
   const { flags, notes } = runtimeFlags(runtime, env)
   return {

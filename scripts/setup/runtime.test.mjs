@@ -1,7 +1,15 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { officialFailure, officialRuntime, officialUnreachable, readyRuntime } from './runtime.mjs'
+import {
+  developmentFolder,
+  developmentRecipe,
+  officialFailure,
+  officialRuntime,
+  officialUnreachable,
+  readyRuntime,
+  usableRuntime,
+} from './runtime.mjs'
 import { writeStamp } from './stamp.mjs'
 import { testFolder } from './test-folder.mjs'
 
@@ -74,5 +82,42 @@ describe('the note that the host could not be reached', () => {
     const cache = temp()
     writeStamp(path.join(cache, 'official-unreachable.json'), note)
     expect(officialUnreachable('45.5.0', { cache, now }) !== undefined).toBe(holds)
+  })
+})
+
+describe('the development runtime', () => {
+  function assembled(note) {
+    const cache = testFolder()
+    const folder = developmentFolder(cache)
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(path.join(folder, 'electron'), 'binary')
+    writeFileSync(path.join(folder, 'NOMOS_DEVELOPMENT_RUNTIME'), '')
+    writeStamp(path.join(folder, 'nomos-runtime.json'), { ...developmentRecipe(), sizes: { electron: 6 } })
+    if (note) writeStamp(path.join(cache, 'official-unreachable.json'), note)
+    const checkout = checkoutWithOfficial({ finished: false })
+    return { env: {}, checkout, cache, folder }
+  }
+  const fresh = () => ({ version: '45.5.0', at: Date.now(), reason: 'its host could not be reached' })
+
+  it('is ready while the note holds, and tells the reason', () => {
+    expect(readyRuntime(assembled(fresh()))).toMatchObject({ kind: 'development', reason: fresh().reason })
+  })
+
+  it('stays usable when the note has expired, though set-up would try the official one again', () => {
+    const place = assembled({ ...fresh(), at: 0 })
+    expect(readyRuntime(place)).toBeUndefined()
+    expect(usableRuntime(place)).toMatchObject({ kind: 'development', reason: fresh().reason })
+    expect(usableRuntime({ ...place, env: { NOMOS_RUNTIME: 'official' } })).toBeUndefined()
+  })
+
+  it.each([
+    ['a file is cut short', (folder) => writeFileSync(path.join(folder, 'electron'), 'bin')],
+    ['its mark is gone', (folder) => rmSync(path.join(folder, 'NOMOS_DEVELOPMENT_RUNTIME'))],
+    ['it was made by another recipe', (folder) => writeStamp(path.join(folder, 'nomos-runtime.json'), { recipe: 0 })],
+  ])('is made anew when %s', (_what, change) => {
+    const place = assembled(fresh())
+    change(place.folder)
+    expect(readyRuntime(place)).toBeUndefined()
+    expect(usableRuntime(place)).toBeUndefined()
   })
 })

