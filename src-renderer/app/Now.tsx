@@ -1,0 +1,216 @@
+import { useState } from 'react'
+import type { ExecutionView, Failure } from '../../src-preload/contract'
+import { reveal, start, stop } from '../bridge/desk'
+import { useCardNotes, useExecutions, useWorld } from '../bridge/stores'
+import { setSwitch } from '../bridge/switches'
+import { goTo, useUi } from '../bridge/ui'
+import { RiskBadge, StateBadge } from '../parts/badges'
+import { headOf } from '../parts/command'
+import { FailureText } from '../parts/FailureText'
+import { Icon } from '../parts/icons'
+import { Switch } from '../parts/Switch'
+import { counted, duration, timeLeft } from '../parts/time'
+import { useNow } from '../parts/useNow'
+import { Visible } from '../parts/Visible'
+
+/** More than this are counted, not listed: the approvals room has them all. */
+const MOST_LISTED = 20
+
+function Line({ view }: { readonly view: ExecutionView }) {
+  const { line, more } = headOf(view.command)
+  return (
+    <p className="line-clamp-2 break-all font-mono text-code text-ink">
+      <Visible text={line} />
+      {more > 0 ? <span className="text-ink-3"> (+{counted(more, 'line', 'lines')})</span> : null}
+    </p>
+  )
+}
+
+function Waiting({ view, now }: { readonly view: ExecutionView; readonly now: number }) {
+  return (
+    <li className="space-y-1 rounded border border-edge bg-page px-2.5 py-2" data-testid={`now-${view.id}`}>
+      <div className="flex flex-wrap items-center gap-x-2">
+        <RiskBadge risk={view.risk} />
+        <span className="min-w-0 break-all font-mono text-code text-ink-2">
+          <Visible text={view.target} />
+        </span>
+      </div>
+      <Line view={view} />
+      <div className="flex items-center gap-2">
+        <button
+          aria-label={`Review ${headOf(view.command).line.slice(0, 60)} on ${view.target}`}
+          className="btn btn-small"
+          data-testid="review"
+          onClick={() => reveal(view.id)}
+          type="button"
+        >
+          Review
+        </button>
+        <span className="tabular ml-auto text-meta text-ink-3">
+          {view.approval === null ? '' : timeLeft(view.approval.expiresAt, now)}
+        </span>
+      </div>
+    </li>
+  )
+}
+
+function Running({ view, now }: { readonly view: ExecutionView; readonly now: number }) {
+  const busy = useCardNotes((state) => state.byId[view.id]?.busy ?? null)
+  return (
+    <li className="space-y-1 rounded border border-line bg-page px-2.5 py-2">
+      <div className="flex flex-wrap items-center gap-x-2">
+        <StateBadge state={view.state} />
+        <span className="min-w-0 break-all font-mono text-code text-ink-2">
+          <Visible text={view.target} />
+        </span>
+        <span className="tabular ml-auto text-meta text-ink-3">
+          {view.state === 'running' ? duration(now - (view.startedAt ?? view.requestedAt), true) : ''}
+        </span>
+      </div>
+      <Line view={view} />
+      <div className="flex gap-2">
+        <button
+          aria-label={`Show ${headOf(view.command).line.slice(0, 60)} on ${view.target}`}
+          className="btn btn-small"
+          onClick={() => reveal(view.id)}
+          type="button"
+        >
+          Show
+        </button>
+        {view.state === 'running' ? (
+          <button
+            aria-label={`Stop ${headOf(view.command).line.slice(0, 60)} on ${view.target}`}
+            className="btn btn-small"
+            disabled={busy !== null}
+            onClick={() => void stop(view.id)}
+            type="button"
+          >
+            {busy === 'stop' ? 'Stopping…' : 'Stop'}
+          </button>
+        ) : (
+          <button
+            aria-label={`Start ${headOf(view.command).line.slice(0, 60)} on ${view.target}`}
+            className="btn btn-small"
+            disabled={busy !== null}
+            onClick={() => void start(view.id)}
+            type="button"
+          >
+            {busy === 'start' ? 'Starting…' : 'Start'}
+          </button>
+        )}
+      </div>
+    </li>
+  )
+}
+
+function Switches() {
+  const policy = useWorld((world) => world.policy)
+  const [failure, setFailure] = useState<Failure | null>(null)
+  const change = (name: 'askAboutEverything' | 'pauseAutomatic', on: boolean): void => {
+    void setSwitch(name, on).then(setFailure)
+  }
+  return (
+    <div className="space-y-2 border-line border-t px-3 py-3">
+      <Switch
+        disabled={policy === null}
+        label="Pause automatic runs"
+        on={policy?.pauseAutomatic ?? false}
+        onChange={(on) => change('pauseAutomatic', on)}
+        testId="switch-pause"
+      />
+      <Switch
+        disabled={policy === null}
+        label="Ask about everything"
+        on={policy?.askAboutEverything ?? false}
+        onChange={(on) => change('askAboutEverything', on)}
+        testId="switch-ask"
+      />
+      {failure === null ? null : <FailureText failure={failure} />}
+    </div>
+  )
+}
+
+/** What waits, what runs, the fleet, the switches: the same beside every room. */
+export function Now() {
+  const waiting = useExecutions((state) => state.waiting)
+  const running = useExecutions((state) => state.running)
+  const approved = useExecutions((state) => state.approved)
+  const targets = useWorld((world) => world.targets)
+  const ticking = waiting.length + running.length > 0
+  const now = useNow(ticking ? 1000 : null)
+  const hosts = targets.filter((target) => target.kind === 'ssh').length
+  // The newest need the eye first, here as in the approvals room.
+  const newest = [...waiting].reverse()
+  const idle = approved.filter((view) => now - (view.approval?.settlement?.at ?? view.requestedAt) > 2000)
+  return (
+    <aside aria-label="Now" className="frame-now" data-testid="now">
+      <div className="flex h-11 shrink-0 items-center gap-2 border-line border-b px-3">
+        <h2 className="grow font-semibold">Now</h2>
+        <button
+          aria-label="Fold Now away"
+          className="btn btn-plain btn-small"
+          data-testid="now-fold"
+          onClick={() => useUi.setState((ui) => (ui.nowOver ? { nowOver: false } : { nowFolded: true }))}
+          title="Fold away"
+          type="button"
+        >
+          <Icon name="chevron" size={14} />
+        </button>
+      </div>
+      <div className="min-h-0 grow space-y-4 overflow-y-auto px-3 py-3">
+        <section aria-label="Waiting">
+          <h3 className="mb-1.5 font-semibold text-ink-2">
+            Waiting <span className="tabular font-normal">({waiting.length})</span>
+          </h3>
+          {waiting.length === 0 ? (
+            <p className="text-ink-3">Nothing waits for you.</p>
+          ) : (
+            <ul className="space-y-2">
+              {newest.slice(0, MOST_LISTED).map((view) => (
+                <Waiting key={view.id} now={now} view={view} />
+              ))}
+            </ul>
+          )}
+          {waiting.length > MOST_LISTED ? (
+            <button className="link mt-2" onClick={() => goTo('approvals')} type="button">
+              All {waiting.length} in Approvals
+            </button>
+          ) : null}
+        </section>
+        {idle.length === 0 ? null : (
+          <section aria-label="Approved, not started">
+            <h3 className="mb-1.5 font-semibold text-ink-2">
+              Approved, not started <span className="tabular font-normal">({idle.length})</span>
+            </h3>
+            <ul className="space-y-2">
+              {idle.slice(0, MOST_LISTED).map((view) => (
+                <Running key={view.id} now={now} view={view} />
+              ))}
+            </ul>
+          </section>
+        )}
+        <section aria-label="Running">
+          <h3 className="mb-1.5 font-semibold text-ink-2">
+            Running <span className="tabular font-normal">({running.length})</span>
+          </h3>
+          {running.length === 0 ? (
+            <p className="text-ink-3">Nothing runs.</p>
+          ) : (
+            <ul className="space-y-2">
+              {running.slice(0, MOST_LISTED).map((view) => (
+                <Running key={view.id} now={now} view={view} />
+              ))}
+            </ul>
+          )}
+        </section>
+        <section aria-label="Fleet">
+          <h3 className="mb-1.5 font-semibold text-ink-2">Fleet</h3>
+          <button className="link" onClick={() => goTo('fleet')} type="button">
+            {hosts === 0 ? 'This computer only' : `This computer and ${counted(hosts, 'host', 'hosts')}`}
+          </button>
+        </section>
+      </div>
+      <Switches />
+    </aside>
+  )
+}

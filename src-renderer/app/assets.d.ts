@@ -1,0 +1,2 @@
+/** Style sheets are imported for their effect; the bundler turns them into a file of their own. */
+declare module '*.css'

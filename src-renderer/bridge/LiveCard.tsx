@@ -1,0 +1,150 @@
+import { useEffect, useRef, useState } from 'react'
+import type { Failure } from '../../src-preload/contract'
+import { ActionCard } from '../parts/ActionCard'
+import { Dialog } from '../parts/Dialog'
+import { FailureText } from '../parts/FailureText'
+import { OutputText } from '../parts/OutputPane'
+import { size } from '../parts/time'
+import { failureOf, request } from './client'
+import { approve, deny, reveal, runAgain, start, stop } from './desk'
+import { putExecutions, useCardNotes, useExecutions, useOutputs } from './stores'
+import { catchUpOutput } from './sync'
+import { useUi } from './ui'
+
+const PERSISTED = 4096
+const PART = 1_048_576
+/** What one layer can show without becoming slow; more is for a file, not for a window. */
+const MOST_SHOWN = 8 * PART
+
+interface Whole {
+  readonly text: string
+  readonly start: number
+  readonly end: number
+}
+
+/** Everything of one output that main still has. */
+function WholeOutput({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const view = useExecutions((state) => state.byId[id])
+  const [whole, setWhole] = useState<Whole | null>(null)
+  const [failure, setFailure] = useState<Failure | null>(null)
+  useEffect(() => {
+    let gone = false
+    const read = async (): Promise<void> => {
+      let have: Whole | null = null
+      try {
+        for (;;) {
+          const offset: number = have === null ? 0 : have.start + have.text.length
+          const page = await request('executions.output', { id, offset, limit: PART })
+          if (gone) return
+          have =
+            have === null
+              ? { text: page.text, start: page.offset, end: page.end }
+              : { text: have.text + page.text, start: have.start, end: page.end }
+          setWhole(have)
+          if (page.text === '' || have.start + have.text.length >= page.end || have.text.length >= MOST_SHOWN) return
+        }
+      } catch (error) {
+        if (!gone) setFailure(failureOf(error))
+      }
+    }
+    void read()
+    return () => {
+      gone = true
+    }
+  }, [id])
+  const text = whole !== null && whole.text !== '' ? whole : { text: view?.output ?? '', start: 0, end: 0 }
+  return (
+    <Dialog onClose={onClose} title={`Output of ${view?.target ?? ''}`} wide>
+      {/* biome-ignore lint/a11y/useSemanticElements: a named box of text, not a set of fields */}
+      <pre
+        aria-label="Whole output"
+        className="exact min-h-24 grow overflow-auto bg-page px-4 py-3 font-mono text-code"
+        role="group"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+      >
+        <OutputText start={text.start} text={text.text} />
+      </pre>
+      <div className="space-y-1 border-line border-t px-4 py-2 text-ink-2">
+        <p>
+          {size(view?.outputBytes ?? 0)} in all.
+          {text.start > 0 ? ' The beginning is no longer kept.' : ''}
+          {view?.truncated === true ? ' It was longer than what is kept, and was cut.' : ''}
+          {text.text.length >= MOST_SHOWN ? ' Only the first part is shown here.' : ''}
+        </p>
+        {failure === null ? null : <FailureText failure={failure} />}
+      </div>
+    </Dialog>
+  )
+}
+
+/** An action card bound to the stores: it shows what main last said of this execution, whoever changed it. */
+export function LiveCard({ id, outputOpen = true }: { readonly id: string; readonly outputOpen?: boolean }) {
+  const view = useExecutions((state) => state.byId[id])
+  const output = useOutputs((state) => state.byId[id])
+  const bytes = useOutputs((state) => state.bytes[id])
+  const note = useCardNotes((state) => state.byId[id])
+  const armed = useUi((state) => state.armed === id)
+  const wanted = useUi((state) => state.reveal === id)
+  const [whole, setWhole] = useState(false)
+  const [failure, setFailure] = useState<Failure | null>(null)
+  const card = useRef<HTMLElement>(null)
+  const missing = view === undefined
+  const state = view?.state
+  const longer = view !== undefined && view.outputBytes >= PERSISTED
+
+  useEffect(() => {
+    if (!missing) return
+    request('executions.get', { id }).then(
+      (got) => putExecutions([got]),
+      (error) => setFailure(failureOf(error)),
+    )
+  }, [id, missing])
+
+  useEffect(() => {
+    // The view holds only the beginning of an output; what runs or ran longer is read from where this window stands.
+    if (state === 'running' || (state !== undefined && longer)) void catchUpOutput(id)
+  }, [id, state, longer])
+
+  useEffect(() => {
+    if (!wanted || card.current === null) return
+    card.current.scrollIntoView({ block: 'center' })
+    card.current.focus({ preventScroll: true })
+    useUi.setState({ reveal: null })
+  }, [wanted])
+
+  if (view === undefined) {
+    return (
+      <div className="rounded border border-line bg-panel px-3 py-2.5 text-ink-2">
+        {failure === null ? 'Reading this request…' : <FailureText failure={failure} />}
+      </div>
+    )
+  }
+  const again = note?.again ?? null
+  return (
+    <>
+      <ActionCard
+        actions={{
+          approve: (phrase) => void approve(view, phrase),
+          deny: (words) => void deny(view, words),
+          stop: () => void stop(id),
+          start: () => void start(id),
+          again: () => void runAgain(id),
+          openWhole: () => setWhole(true),
+          showAgain: () => {
+            if (again !== null) reveal(again)
+          },
+        }}
+        armed={armed}
+        busy={note?.busy ?? null}
+        cardRef={card}
+        madeAgain={again !== null}
+        output={output === undefined || output.text === '' ? null : { ...output, bytes: bytes ?? view.outputBytes }}
+        outputOpen={outputOpen}
+        problem={note?.problem ?? null}
+        view={view}
+      />
+      {whole ? <WholeOutput id={id} onClose={() => setWhole(false)} /> : null}
+    </>
+  )
+}

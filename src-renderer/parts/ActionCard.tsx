@@ -1,0 +1,492 @@
+import { type FormEvent, type ReactNode, type Ref, useId, useState } from 'react'
+import type { ExecutionView, Failure } from '../../src-preload/contract'
+import { RiskBadge, StateBadge } from './badges'
+import { CommandText } from './CommandText'
+import { rankOf } from './command'
+import { FailureText } from './FailureText'
+import { Fold } from './Fold'
+import { RISK_COLOUR, RiskSign } from './icons'
+import { OutputPane } from './OutputPane'
+import { clock, duration, timeLeft } from './time'
+import { useNow } from './useNow'
+import { Visible } from './Visible'
+import {
+  answererWord,
+  cardState,
+  effectWord,
+  flagWords,
+  layerWord,
+  OUTCOME_WORD,
+  principalWord,
+  RISK_WORD,
+  STATE_MEANS,
+  surfaceWord,
+} from './words'
+
+/** After an approval the start follows within milliseconds; a Start button that flashes for those would only be in the way. */
+const START_SHOWN_AFTER = 2000
+
+export interface CardActions {
+  readonly approve: (phrase: string | null) => void
+  readonly deny: (note: string | null) => void
+  readonly stop: () => void
+  readonly start: () => void
+  readonly again: () => void
+  readonly openWhole: () => void
+  /** Shows the card of the request that "Run again…" made. */
+  readonly showAgain: () => void
+}
+
+export interface ActionCardProps {
+  readonly view: ExecutionView
+  /** Streamed output where there is some; else the kept part of the view is shown. */
+  readonly output: { readonly text: string; readonly start: number; readonly bytes: number } | null
+  readonly outputOpen: boolean
+  readonly busy: 'approve' | 'deny' | 'stop' | 'start' | 'again' | null
+  readonly problem: Failure | null
+  readonly madeAgain: boolean
+  readonly armed: boolean
+  readonly actions: CardActions
+  readonly cardRef?: Ref<HTMLElement>
+}
+
+/** The words for what is asked, used in labels: "restart caddy … on lxc:caddy". */
+function nameOf(view: ExecutionView): string {
+  const line = view.command.split('\n')[0] ?? ''
+  return `${line.length > 60 ? `${line.slice(0, 59)}…` : line} on ${view.target}`
+}
+
+function Times({ view, now }: { readonly view: ExecutionView; readonly now: number }) {
+  const parts: string[] = []
+  if (view.state === 'pending_approval' && view.approval !== null) {
+    parts.push(timeLeft(view.approval.expiresAt, now) ?? 'expiring')
+  } else if (view.state === 'running') {
+    parts.push(duration(now - (view.startedAt ?? view.requestedAt), true))
+  } else {
+    if (view.exitCode !== null && view.exitCode !== 0) parts.push(`exit ${view.exitCode}`)
+    else if (view.exitCode === 0 && view.state !== 'completed') parts.push('exit 0')
+    if (view.signal !== null) parts.push(`signal ${view.signal}`)
+    if (view.startedAt !== null && view.finishedAt !== null) parts.push(duration(view.finishedAt - view.startedAt))
+    parts.push(clock(view.finishedAt ?? view.approval?.settlement?.at ?? view.requestedAt, now))
+  }
+  return <span className="tabular whitespace-nowrap text-ink-2">{parts.join(' · ')}</span>
+}
+
+function Why({ view }: { readonly view: ExecutionView }) {
+  const who = principalWord(view.principal)
+  if (view.purpose === null || view.purpose === '') {
+    return (
+      <p className="text-ink-2">
+        asked by {who}
+        {view.principal.kind === 'operator' ? '' : ', who gave no purpose'}
+      </p>
+    )
+  }
+  return (
+    <p className="break-words text-ink-2">
+      <span className="text-ink-3">why: </span>
+      <span className="text-ink">
+        <Visible text={view.purpose} />
+      </span>
+      <span className="text-ink-3"> · asked by {who}</span>
+    </p>
+  )
+}
+
+function Facts({ rows }: { readonly rows: readonly (readonly [string, ReactNode])[] }) {
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 gap-y-0.5">
+      {rows.map(([name, value]) => (
+        <div className="contents" key={name}>
+          <dt className="text-ink-3">{name}</dt>
+          <dd className="min-w-0 break-words">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Reasons({ view }: { readonly view: ExecutionView }) {
+  const { classification, decision } = view
+  const reasons = [...classification.reasons].sort((a, b) => rankOf(b.risk) - rankOf(a.risk))
+  const first = reasons[0]
+  const flags = flagWords(classification.flags)
+  const effects = classification.effects.slice(0, 2).map(effectWord)
+  const more = Math.max(0, classification.effects.length - effects.length)
+  const line = [
+    first?.sentence ?? `Counts as ${RISK_WORD[view.risk]}.`,
+    ...(effects.length > 0 ? [`${effects.join(', ')}${more > 0 ? ` and ${more} more` : ''}`] : []),
+  ]
+  return (
+    <Fold
+      label={
+        <span className="line-clamp-2 break-words">
+          <Visible text={line.join(' · ')} />
+        </span>
+      }
+    >
+      <div className="mt-1 space-y-2 text-ink-2" data-testid="reasons">
+        {reasons.length === 0 ? null : (
+          <ul className="space-y-0.5">
+            {reasons.map((reason, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the same rule may speak twice of different places
+              <li className="flex gap-1.5" key={index}>
+                <span className="mt-[3px]">
+                  <RiskSign risk={reason.risk} />
+                </span>
+                <span className="min-w-0 break-words">
+                  <span className={RISK_COLOUR[reason.risk]}>{RISK_WORD[reason.risk]}</span>{' '}
+                  <Visible text={reason.sentence} />{' '}
+                  <code className="font-mono text-code text-ink-3">{reason.rule}</code>
+                </span>
+              </li>
+            ))}
+          </ul>
+        )}
+        <Facts
+          rows={[
+            ...(classification.effects.length === 0
+              ? []
+              : ([['effects', <Visible key="e" text={classification.effects.map(effectWord).join(', ')} />]] as const)),
+            ...(flags.length === 0 ? [] : ([['this command', flags.join(', ')]] as const)),
+            ['understood', classification.coverage === 'full' ? 'all of its text' : 'only a part of its text'],
+            ['declared risk', view.declaredRisk ?? 'none'],
+            [
+              'folder',
+              <code className="font-mono text-code" key="c">
+                {view.cwd ?? 'the default'}
+              </code>,
+            ],
+            [
+              'user',
+              <code className="font-mono text-code" key="u">
+                {view.user ?? 'the default'}
+              </code>,
+            ],
+            ['decision', OUTCOME_WORD[decision.outcome]],
+            ...(view.redacted ? ([['secrets', 'taken out of what is shown here']] as const) : []),
+            [
+              'request',
+              <code className="font-mono text-code" key="i">
+                {view.id}
+              </code>,
+            ],
+          ]}
+        />
+        {decision.trace.length === 0 ? null : (
+          <ol className="space-y-0.5">
+            {decision.trace.map((step, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: steps have no identity but their place
+              <li className="break-words" key={index}>
+                <span className="text-ink-3">{layerWord(step.layer)}: </span>
+                <Visible text={step.sentence} /> <code className="font-mono text-code text-ink-3">{step.rule}</code>
+              </li>
+            ))}
+          </ol>
+        )}
+      </div>
+    </Fold>
+  )
+}
+
+/** Who decided, how, and when. */
+function Settled({ view, now }: { readonly view: ExecutionView; readonly now: number }) {
+  const approval = view.approval
+  const settlement = approval?.settlement
+  if (approval === null || settlement === undefined || settlement === null) return null
+  const by = answererWord(settlement)
+  const verb = approval.state === 'approved' ? 'Approved' : approval.state === 'pending' ? 'Answered' : approval.state
+  return (
+    <p className="break-words text-ink-2" data-testid="settlement">
+      {verb.charAt(0).toUpperCase() + verb.slice(1)} {by === null ? '' : `by ${by} `}
+      {surfaceWord(settlement.surface)} at {clock(settlement.at, now)}
+      {settlement.words === null ? null : (
+        <>
+          , with the words “<Visible text={settlement.words} />”
+        </>
+      )}
+      {settlement.note === null ? null : (
+        <>
+          . Note: “<Visible text={settlement.note} />”
+        </>
+      )}
+    </p>
+  )
+}
+
+function Answer({ view, busy, armed, actions }: Pick<ActionCardProps, 'view' | 'busy' | 'armed' | 'actions'>) {
+  const [phrase, setPhrase] = useState('')
+  const [noting, setNoting] = useState(false)
+  const [words, setWords] = useState('')
+  const id = useId()
+  const approval = view.approval
+  if (approval === null) return null
+  const name = nameOf(view)
+  const confirm = approval.outcome === 'confirm'
+  const sendPhrase = (event: FormEvent): void => {
+    event.preventDefault()
+    if (phrase !== '') actions.approve(phrase)
+  }
+  return (
+    <div className="space-y-2" data-answer="true">
+      <div className="flex flex-wrap items-end gap-2">
+        <button
+          aria-label={`Deny ${name}`}
+          className="btn"
+          data-testid="deny"
+          disabled={busy !== null}
+          onClick={() => actions.deny(noting && words.trim() !== '' ? words.trim() : null)}
+          type="button"
+        >
+          {busy === 'deny' ? 'Denying…' : noting && words.trim() !== '' ? 'Deny with this note' : 'Deny'}
+        </button>
+        {confirm ? (
+          <form className="flex min-w-0 flex-wrap items-end gap-2" onSubmit={sendPhrase}>
+            <div className="min-w-0">
+              <label className="mb-1 block text-ink-2" htmlFor={`${id}-phrase`}>
+                To run it, type{' '}
+                <code className="rounded-sm bg-raised px-1 font-mono text-code text-ink">{approval.phrase ?? ''}</code>
+              </label>
+              <input
+                autoComplete="off"
+                className="input font-mono text-code"
+                data-testid="phrase"
+                id={`${id}-phrase`}
+                onChange={(event) => setPhrase(event.target.value)}
+                spellCheck={false}
+                value={phrase}
+              />
+            </div>
+            <button
+              aria-label={`Approve once: ${name}`}
+              className="btn btn-danger"
+              data-testid="phrase-confirm"
+              disabled={busy !== null || phrase === ''}
+              type="submit"
+            >
+              {busy === 'approve' ? 'Approving…' : 'Approve once'}
+            </button>
+          </form>
+        ) : (
+          <button
+            aria-label={`Approve once: ${name}`}
+            className="btn"
+            data-testid="approve"
+            disabled={busy !== null}
+            onClick={() => actions.approve(null)}
+            type="button"
+          >
+            {busy === 'approve' ? 'Approving…' : 'Approve once'}
+          </button>
+        )}
+        <button
+          aria-controls={`${id}-note`}
+          aria-expanded={noting}
+          className="btn btn-plain"
+          onClick={() => setNoting(!noting)}
+          type="button"
+        >
+          Deny with a note…
+        </button>
+        {armed ? <span className="self-center text-ink">Press A again to approve</span> : null}
+      </div>
+      <div hidden={!noting} id={`${id}-note`}>
+        <label className="mb-1 block text-ink-2" htmlFor={`${id}-words`}>
+          What should be different? {view.principal.kind === 'operator' ? '' : 'The asker reads this.'}
+        </label>
+        <textarea
+          className="input"
+          data-testid="deny-note"
+          id={`${id}-words`}
+          maxLength={2000}
+          onChange={(event) => setWords(event.target.value)}
+          rows={2}
+          value={words}
+        />
+      </div>
+    </div>
+  )
+}
+
+function Buttons({
+  view,
+  busy,
+  armed,
+  madeAgain,
+  now,
+  actions,
+}: Pick<ActionCardProps, 'view' | 'busy' | 'armed' | 'madeAgain' | 'actions'> & { readonly now: number }) {
+  const name = nameOf(view)
+  if (view.state === 'pending_approval') return <Answer actions={actions} armed={armed} busy={busy} view={view} />
+  if (view.state === 'running') {
+    return (
+      <button
+        aria-label={`Stop ${name}`}
+        className="btn"
+        data-testid="stop"
+        disabled={busy !== null}
+        onClick={actions.stop}
+        type="button"
+      >
+        {busy === 'stop' ? 'Stopping…' : 'Stop'}
+      </button>
+    )
+  }
+  if (view.state === 'approved') {
+    if (now - (view.approval?.settlement?.at ?? view.requestedAt) < START_SHOWN_AFTER) return null
+    return (
+      <div className="flex flex-wrap gap-2">
+        <button
+          aria-label={`Do not start ${name}`}
+          className="btn"
+          disabled={busy !== null}
+          onClick={actions.stop}
+          type="button"
+        >
+          {busy === 'stop' ? 'Giving up…' : 'Do not start'}
+        </button>
+        <button
+          aria-label={`Start ${name}`}
+          className="btn"
+          data-testid="start"
+          disabled={busy !== null}
+          onClick={actions.start}
+          type="button"
+        >
+          {busy === 'start' ? 'Starting…' : 'Start'}
+        </button>
+      </div>
+    )
+  }
+  if (view.state === 'failed' || view.state === 'timed_out' || view.state === 'unknown') {
+    return (
+      <div className="flex flex-wrap items-center gap-2">
+        <button
+          aria-label={`Run again as a new request: ${name}`}
+          className="btn btn-small"
+          data-testid="again"
+          disabled={busy !== null}
+          onClick={actions.again}
+          type="button"
+        >
+          {busy === 'again' ? 'Asking…' : 'Run again…'}
+        </button>
+        {madeAgain ? (
+          <span className="text-ink-2">
+            Asked again as a new request.{' '}
+            <button className="link" onClick={actions.showAgain} type="button">
+              Show it
+            </button>
+          </span>
+        ) : null}
+      </div>
+    )
+  }
+  return null
+}
+
+/** A settled card need not show 200 lines; one that waits for an answer always does. */
+const LINES_WHEN_SETTLED = 12
+
+function Command({ view }: { readonly view: ExecutionView }) {
+  const [whole, setWhole] = useState(false)
+  const lines = view.command.split('\n')
+  const short =
+    view.state !== 'pending_approval' && !whole && (lines.length > LINES_WHEN_SETTLED + 2 || view.command.length > 4000)
+  const shown = short ? lines.slice(0, LINES_WHEN_SETTLED).join('\n').slice(0, 4000) : view.command
+  return (
+    <div className="rounded border border-line bg-page px-3 py-2">
+      {view.command === '' ? (
+        <span className="text-ink-3">an empty command</span>
+      ) : (
+        <CommandText command={shown} spans={view.classification.spans} />
+      )}
+      {short ? (
+        <button className="link mt-1" onClick={() => setWhole(true)} type="button">
+          Show the whole command ({lines.length} lines)
+        </button>
+      ) : null}
+    </div>
+  )
+}
+
+/**
+ * The one card of every request. Its order never changes: risk, target, state and time; the command, whole; why; reasons and
+ * effects; buttons; output. Nothing on it is a default, and it never takes the focus by itself.
+ */
+export function ActionCard(props: ActionCardProps) {
+  const { view, output, outputOpen, problem, actions } = props
+  const state = cardState(view)
+  const live = view.state === 'running' || view.state === 'pending_approval'
+  const now = useNow(live || view.state === 'approved' ? 1000 : null)
+  const id = useId()
+  const text = output ?? { text: view.output, start: 0, bytes: view.outputBytes }
+  const bytes = Math.max(text.bytes, view.outputBytes)
+  const hasOutput = text.text !== '' || bytes > 0
+  const quiet = !live && state !== 'approved'
+  const pane = (
+    <OutputPane
+      bytes={bytes}
+      label={`Output of ${nameOf(view)}`}
+      live={view.state === 'running'}
+      onOpenWhole={actions.openWhole}
+      start={text.start}
+      text={text.text}
+      truncated={view.truncated}
+    />
+  )
+  const means = view.stateReason ?? STATE_MEANS[state] ?? null
+  return (
+    <article
+      aria-labelledby={`${id}-head`}
+      className={`card min-w-0 rounded border bg-panel px-3 py-2.5 text-ui ${state === 'pending_approval' ? 'border-edge' : 'border-line'} ${quiet ? 'card-settled' : ''}`}
+      data-card={view.id}
+      data-risk={view.risk}
+      data-state={view.state}
+      data-testid={`card-${view.id}`}
+      ref={props.cardRef}
+      tabIndex={-1}
+    >
+      <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-1" id={`${id}-head`}>
+        <RiskBadge risk={view.risk} />
+        <span className="min-w-0 break-all font-mono text-code text-ink">
+          <Visible text={view.target} />
+        </span>
+        <span className="ml-auto flex flex-wrap items-center gap-x-2">
+          <StateBadge state={state} />
+          <Times now={now} view={view} />
+        </span>
+      </div>
+      <div className="space-y-2">
+        <Command view={view} />
+        <Why view={view} />
+        <Reasons view={view} />
+        {means === null ? null : (
+          <p
+            className={`break-words ${state === 'unknown' ? 'text-unknown' : state === 'failed' || state === 'timed_out' ? 'text-destructive' : 'text-ink-2'}`}
+            data-testid="state-reason"
+          >
+            <Visible text={means} />
+          </p>
+        )}
+        <Settled now={now} view={view} />
+        <Buttons
+          actions={actions}
+          armed={props.armed}
+          busy={props.busy}
+          madeAgain={props.madeAgain}
+          now={now}
+          view={view}
+        />
+        {problem === null ? null : <FailureText failure={problem} testId="card-problem" />}
+        {!hasOutput ? null : outputOpen ? (
+          pane
+        ) : (
+          <Fold label="Output">
+            <div className="mt-1">{pane}</div>
+          </Fold>
+        )}
+      </div>
+    </article>
+  )
+}

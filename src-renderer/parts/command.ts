@@ -1,0 +1,60 @@
+import type { Risk } from '../../src-preload/contract'
+
+/** The classes in ascending order, as the contract has them (its runtime is not bundled into the window). */
+export const RISKS = [
+  'read_only',
+  'reversible_low',
+  'config_mutation',
+  'destructive',
+] as const satisfies readonly Risk[]
+
+/** The place of a class in the ascending order. */
+export const rankOf = (risk: Risk): number => RISKS.indexOf(risk)
+
+export interface Segment {
+  readonly text: string
+  /** The highest risk of the spans that cover it. */
+  readonly risk: Risk | null
+}
+
+interface RiskSpan {
+  readonly start: number
+  readonly end: number
+  readonly risk: Risk
+}
+
+/** Cuts a command at its spans. Overlaps take the higher risk; spans outside the text are cut off. */
+export function segmentsOf(command: string, spans: readonly RiskSpan[]): readonly Segment[] {
+  const edges = new Set([0, command.length])
+  const valid: RiskSpan[] = []
+  for (const span of spans) {
+    const start = Math.min(Math.max(span.start, 0), command.length)
+    const end = Math.min(Math.max(span.end, 0), command.length)
+    if (start >= end) continue
+    valid.push({ start, end, risk: span.risk })
+    edges.add(start)
+    edges.add(end)
+  }
+  const cuts = [...edges].sort((a, b) => a - b)
+  const segments: { text: string; risk: Risk | null }[] = []
+  for (let i = 0; i + 1 < cuts.length; i += 1) {
+    const start = cuts[i] ?? 0
+    const end = cuts[i + 1] ?? 0
+    let risk: Risk | null = null
+    for (const span of valid) {
+      if (span.start > start || span.end < end) continue
+      if (risk === null || rankOf(span.risk) > rankOf(risk)) risk = span.risk
+    }
+    const text = command.slice(start, end)
+    const last = segments.at(-1)
+    if (last !== undefined && last.risk === risk) last.text += text
+    else segments.push({ text, risk })
+  }
+  return segments
+}
+
+/** The first line of a command, for places where it is not shown whole; says how many lines follow. */
+export function headOf(command: string): { readonly line: string; readonly more: number } {
+  const lines = command.split('\n')
+  return { line: lines[0] ?? '', more: lines.length - 1 }
+}

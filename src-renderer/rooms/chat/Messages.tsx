@@ -1,0 +1,197 @@
+import { memo, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import type { Failure, Message } from '../../../src-preload/contract'
+import { LiveCard } from '../../bridge/LiveCard'
+import type { Conversation } from '../../bridge/stores'
+import { loadMessages } from '../../bridge/sync'
+import { retryTurn } from '../../bridge/talk'
+import { FailureText } from '../../parts/FailureText'
+import { Fold } from '../../parts/Fold'
+import { Icon } from '../../parts/icons'
+import { Markdown } from '../../parts/Markdown'
+import { clock, counted } from '../../parts/time'
+import { Visible } from '../../parts/Visible'
+import { type CallLine, linesOf } from './turns'
+
+function Calls({ calls }: { readonly calls: readonly CallLine[] }) {
+  return (
+    <Fold label={counted(calls.length, 'tool', 'tools')}>
+      <ul className="mt-1 space-y-2">
+        {calls.map(({ call, result }) => (
+          <li className="min-w-0" key={call.callId}>
+            <code className="block break-all font-mono text-code text-ink">
+              <Visible text={`${call.name} ${call.arguments}`} />
+            </code>
+            <p className="whitespace-pre-wrap break-words text-ink-2">
+              {result === null || result.text === null ? 'no result yet' : <Visible text={result.text} />}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </Fold>
+  )
+}
+
+function Notice({ message }: { readonly message: Message }) {
+  const [failure, setFailure] = useState<Failure | null>(null)
+  const [busy, setBusy] = useState(false)
+  const retry = (): void => {
+    setBusy(true)
+    void retryTurn(message.session).then((answer) => {
+      setFailure(answer)
+      setBusy(false)
+    })
+  }
+  const error = message.error !== null
+  return (
+    <div
+      className={`flex flex-wrap items-start gap-2 ${error ? 'text-destructive' : 'text-ink-2'}`}
+      data-testid={error ? 'notice-error' : 'notice'}
+    >
+      {error ? <Icon className="mt-[3px]" name="warning" size={14} /> : null}
+      <div className="min-w-0 flex-1 basis-60 break-words">
+        <Visible text={message.text ?? ''} />
+        {failure === null ? null : <FailureText failure={failure} />}
+      </div>
+      {message.error?.retry === true ? (
+        <button className="btn btn-small" data-testid="retry" disabled={busy} onClick={retry} type="button">
+          {busy ? 'Trying…' : 'Try again'}
+        </button>
+      ) : null}
+    </div>
+  )
+}
+
+const SPEAKER = { user: 'you', assistant: 'nomos', tool: 'tool', run: 'you', notice: '' } as const
+
+const MessageLine = memo(function MessageLine({
+  message,
+  calls,
+}: {
+  readonly message: Message
+  readonly calls: readonly CallLine[]
+}) {
+  const text = message.text ?? ''
+  return (
+    <div className="grid grid-cols-[52px_minmax(0,1fr)] gap-x-3 text-read max-mid:grid-cols-1" data-role={message.role}>
+      <span className="text-meta text-ink-3 leading-[22px]" title={clock(message.at, Date.now())}>
+        {SPEAKER[message.role]}
+      </span>
+      <div className="min-w-0">
+        {message.role === 'notice' ? <Notice message={message} /> : null}
+        {message.role === 'user' || message.role === 'run' ? (
+          <p className="whitespace-pre-wrap break-words">
+            <Visible text={text} />
+          </p>
+        ) : null}
+        {message.role === 'assistant' ? <Markdown text={text} /> : null}
+        {message.role === 'tool' ? (
+          <p className="whitespace-pre-wrap break-words text-ink-2">
+            <Visible text={message.text ?? 'no result yet'} />
+          </p>
+        ) : null}
+        {message.streaming && text === '' ? <p className="text-ink-3">…</p> : null}
+        {calls.length > 0 ? (
+          <div className="mt-1 text-ui">
+            <Calls calls={calls} />
+          </div>
+        ) : null}
+      </div>
+    </div>
+  )
+})
+
+/** Nothing may slip from under the pointer while it is over an answer. */
+const aboutToAnswer = (root: Element): boolean => root.querySelector('[data-answer]:hover') !== null
+
+/** The conversation. It stays at its end while the reader is there, and stays where it is when the reader is not. */
+export function Messages({
+  session,
+  conversation,
+  status,
+}: {
+  readonly session: string
+  readonly conversation: Conversation
+  readonly status: string | null
+}) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const content = useRef<HTMLDivElement>(null)
+  const atEnd = useRef(true)
+  const [away, setAway] = useState(false)
+  const lines = useMemo(() => linesOf(conversation.messages), [conversation.messages])
+
+  useLayoutEffect(() => {
+    const box = scroller.current
+    const inner = content.current
+    if (box === null || inner === null) return
+    const stick = (): void => {
+      if (atEnd.current && !aboutToAnswer(box)) box.scrollTop = box.scrollHeight
+    }
+    stick()
+    const observer = new ResizeObserver(stick)
+    observer.observe(inner)
+    observer.observe(box)
+    return () => observer.disconnect()
+  }, [])
+
+  const older = (): void => {
+    const box = scroller.current
+    const before = box === null ? 0 : box.scrollHeight - box.scrollTop
+    void loadMessages(session, true).then(() =>
+      requestAnimationFrame(() => {
+        if (box !== null) box.scrollTop = box.scrollHeight - before
+      }),
+    )
+  }
+
+  return (
+    <div className="relative min-h-0 grow">
+      <section
+        aria-label="Conversation"
+        className="h-full overflow-y-auto"
+        onScroll={(event) => {
+          const { scrollTop, scrollHeight, clientHeight } = event.currentTarget
+          atEnd.current = scrollHeight - scrollTop - clientHeight < 40
+          setAway(!atEnd.current)
+        }}
+        ref={scroller}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+      >
+        <div className="mx-auto max-w-[920px] space-y-3 px-4 py-4" ref={content}>
+          {conversation.more ? (
+            <button className="btn btn-small" disabled={conversation.loading} onClick={older} type="button">
+              {conversation.loading ? 'Reading…' : 'Show earlier messages'}
+            </button>
+          ) : null}
+          {conversation.failure === null ? null : <FailureText failure={conversation.failure} />}
+          {lines.map((line) =>
+            line.kind === 'card' ? (
+              <div className="pl-16 max-mid:pl-0" key={line.id}>
+                <LiveCard id={line.executionId} />
+              </div>
+            ) : (
+              <MessageLine calls={line.calls} key={line.message.id} message={line.message} />
+            ),
+          )}
+          {status === null ? null : (
+            <p className="pl-16 text-ink-2 max-mid:pl-0" data-testid="turn-status">
+              {status}
+            </p>
+          )}
+        </div>
+      </section>
+      {away ? (
+        <button
+          className="btn btn-small absolute right-6 bottom-3"
+          onClick={() => {
+            const box = scroller.current
+            if (box !== null) box.scrollTop = box.scrollHeight
+          }}
+          type="button"
+        >
+          Go to the end
+        </button>
+      ) : null}
+    </div>
+  )
+}
