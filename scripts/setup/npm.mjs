@@ -47,15 +47,24 @@ export async function npmEnvironment(env = process.env) {
   }
 }
 
+/**
+ * Asked with our own cache in the environment: npm makes the folder of its cache whatever the question is, and the
+ * user's choice is listed as the one that the environment overrides.
+ */
 async function configuredCache(env) {
   const npm = npmCommand(env)
-  const quiet = { ...env, npm_config_logs_max: '0', npm_config_update_notifier: 'false' }
-  const result = await runChild(npm.command, [...npm.args, 'config', 'get', 'cache'], {
+  const result = await runChild(npm.command, [...npm.args, 'config', 'list'], {
     cwd: root,
-    env: quiet,
+    env: { ...env, npm_config_cache: path.join(cacheRoot(env), 'npm'), npm_config_update_notifier: 'false' },
     timeoutMs: 30_000,
   })
-  return result.code === 0 ? result.output.trim().split('\n').pop() : undefined
+  return result.code === 0 ? cacheInListing(result.output) : undefined
+}
+
+/** The cache that a configuration file names, in the output of `npm config list`. */
+export function cacheInListing(text) {
+  const found = /^; cache = (".*") ; overridden by env$/m.exec(text)
+  return found ? JSON.parse(found[1]) : undefined
 }
 
 /**

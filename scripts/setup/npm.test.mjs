@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { describeError } from './errors.mjs'
-import { fetchPackage, folderSize, lastLines, npmEnvironment } from './npm.mjs'
+import { cacheInListing, fetchPackage, folderSize, lastLines, npmEnvironment } from './npm.mjs'
 import { testFolder } from './test-folder.mjs'
 
 const content = 'the package'
@@ -68,6 +68,14 @@ describe('the environment of npm', () => {
     if (process.platform === 'linux') expect(moved.npm_config_cache).toBe('/x/nomos/npm')
     const chosen = await npmEnvironment({ ...base, npm_config_cache: '/srv/npm-cache' })
     expect(chosen.npm_config_cache).toBe('/srv/npm-cache')
+  })
+})
+
+describe('the cache that a configuration file names', () => {
+  it('is read from the listing of npm', () => {
+    const listing = '; "user" config\n\n; cache = "/srv/npm" ; overridden by env\n\n; "env" config\n\ncache = "/ours"\n'
+    expect(cacheInListing(listing)).toBe('/srv/npm')
+    expect(cacheInListing('; "env" config from environment\n\ncache = "/ours"\n')).toBeUndefined()
   })
 })
 
