@@ -1,7 +1,7 @@
 import type { FeedEvent } from '../../src-preload/contract/events'
 import type { Clock } from '../ports'
 
-/** Redacted text of one run that is kept in memory from its beginning. */
+/** Characters of one run that are kept in memory from its beginning. */
 const HEAD_CHARS = 512 * 1024
 /** Raw bytes of the end that are kept once the head is full. */
 const TAIL_BYTES = 128 * 1024
@@ -44,6 +44,7 @@ export class OutputRecorder {
   private tailBytes = 0
   private tailText = ''
   private full = false
+  private pushed = 0
   private published = 0
   private cancelPublish: (() => void) | null = null
   private ended = false
@@ -65,13 +66,15 @@ export class OutputRecorder {
     if (this.ended) return
     this.bytes += bytes.byteLength
     if (this.full) this.keepTail(bytes)
-    else this.append(this.redactors[stream].push(visible(this.decoders[stream].decode(bytes, { stream: true }))))
+    else this.append(stream, visible(this.decoders[stream].decode(bytes, { stream: true })))
     this.cancelPublish ??= this.deps.clock.after(PUBLISH_MS, () => this.publish())
   }
 
-  private append(text: string): void {
-    this.text += text
-    if (this.text.length < HEAD_CHARS) return
+  private append(stream: 'stdout' | 'stderr', decoded: string): void {
+    this.text += this.redactors[stream].push(decoded)
+    // Counted before the redactor: it may hold back a whole key block or a line without an end.
+    this.pushed += decoded.length
+    if (this.pushed < HEAD_CHARS) return
     // What the redactors still hold back belongs to the head; from here on only the newest bytes are kept, as they are.
     this.text += this.redactors.stdout.flush() + this.redactors.stderr.flush()
     this.full = true

@@ -1,0 +1,181 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FeedEvent } from '../../src-preload/contract/events'
+import type { ExecutionView, Principal } from '../../src-preload/contract/model'
+import { createLocalRunner } from '../adapters/local'
+import { loadRiskRules } from '../adapters/policy-files'
+import { openStore, type SqliteStore } from '../adapters/sqlite'
+import { resourcesFolder, systemIds } from '../adapters/system'
+import { CAUTIOUS, type NamedLayer, type PolicyLayer, type Switches } from '../domain/policy'
+import type { Clock, Log, Runner, Secrets } from '../ports'
+import { type ApprovalDesk, createApprovalDesk } from './approval-desk'
+import { createFeed } from './feed'
+import { createFleet } from './fleet'
+import { createGate, type Gate, type RunRequest } from './gate'
+import { createHealth, type Health } from './health'
+
+/** A clock that runs by itself and can be moved forward; timers follow the real one. */
+export function movableClock(): Clock & { move(ms: number): void } {
+  let offset = 0
+  return {
+    now: () => Date.now() + offset,
+    after(ms, callback) {
+      const timer = setTimeout(callback, ms)
+      timer.unref()
+      return () => clearTimeout(timer)
+    },
+    move(ms) {
+      offset += ms
+    },
+  }
+}
+
+export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }
+
+/** A keyring of the test: turns the bytes around, so that what is stored is not what was given. */
+export const testSecrets: Secrets = {
+  available: true,
+  backend: 'test',
+  encrypt: (text) => Buffer.from(text, 'utf8').map((byte) => byte ^ 0x5a),
+  decrypt: (bytes) => Buffer.from(bytes.map((byte) => byte ^ 0x5a)).toString('utf8'),
+}
+
+const NO_SECRETS: Secrets = {
+  available: false,
+  backend: 'none',
+  encrypt: () => {
+    throw new Error('no keyring')
+  },
+  decrypt: () => {
+    throw new Error('no keyring')
+  },
+}
+
+export interface Testbed {
+  readonly home: string
+  readonly store: SqliteStore
+  readonly gate: Gate
+  readonly desk: ApprovalDesk
+  readonly health: Health
+  readonly clock: ReturnType<typeof movableClock>
+  readonly events: FeedEvent[]
+  readonly policy: { requested: PolicyLayer; host: PolicyLayer; switches: Switches; version: string }
+  ask(command: string, more?: Partial<RunRequest>, principal?: Principal): Promise<ExecutionView>
+  /** Waits until an execution has one of these states. */
+  until(id: string, ...states: string[]): Promise<ExecutionView>
+  approve(execution: ExecutionView, phrase?: string | null): ReturnType<ApprovalDesk['answer']>
+  deny(execution: ExecutionView, note?: string | null): ReturnType<ApprovalDesk['answer']>
+  /** Ends this core as a crash would (nothing is written) and starts another on the same folder. */
+  restart(): Testbed
+  stop(): Promise<void>
+}
+
+export const OPERATOR: Principal = { kind: 'operator', id: 'operator', session: null, turn: null }
+const rules = loadRiskRules(join(resourcesFolder(), 'policies', 'risk'))
+
+/** The gate and the desk on a real database, with the real local runner. */
+export function createTestbed(
+  options: { home?: string; keyring?: boolean; runner?: Runner; headless?: boolean } = {},
+): Testbed {
+  const home = options.home ?? mkdtempSync(join(tmpdir(), 'nomos-gate-'))
+  const clock = movableClock()
+  const events: FeedEvent[] = []
+  const feed = createFeed('boot', silentLog)
+  feed.subscribe(({ event }) => events.push(event))
+  const health = createHealth(feed)
+  const store = openStore(home)
+  const local = options.runner ?? createLocalRunner()
+  const policy = {
+    requested: CAUTIOUS,
+    host: CAUTIOUS,
+    switches: { askAboutEverything: false, pauseAutomatic: false },
+    version: 'p1',
+  }
+  const layers = (): readonly NamedLayer[] => [
+    { name: 'requested-policy', layer: policy.requested },
+    { name: 'host-policy', layer: policy.host },
+  ]
+  const fleet = createFleet({
+    store,
+    clock,
+    feed,
+    probe: {
+      test: () => Promise.reject(new Error('not in this test')),
+      trust: () => Promise.reject(new Error('not in this test')),
+      forget: () => {},
+    },
+  })
+  const gate = createGate({
+    store,
+    clock,
+    ids: systemIds(() => clock.now()),
+    feed,
+    log: silentLog,
+    health,
+    secrets: options.keyring === false ? NO_SECRETS : testSecrets,
+    runners: [local],
+    macKey: Buffer.alloc(32, 7),
+    home,
+    rules: () => rules,
+    policy: { layers: () => ({ layers: layers(), version: policy.version }), switches: () => policy.switches },
+    resolve: (slug) => fleet.resolve(slug),
+  })
+  const desk = createApprovalDesk({
+    store,
+    clock,
+    feed,
+    log: silentLog,
+    headless: options.headless ?? false,
+    start: (id) => gate.startApproved(id),
+    settled: () => {},
+  })
+  gate.recover()
+  const caller = { surface: 'window' as const, operator: true }
+  const bed: Testbed = {
+    home,
+    store,
+    gate,
+    desk,
+    health,
+    clock,
+    events,
+    policy,
+    ask: (command, more = {}, principal = OPERATOR) =>
+      gate.request(principal, {
+        target: 'local',
+        command,
+        purpose: null,
+        declaredRisk: null,
+        cwd: null,
+        verify: null,
+        ...more,
+      }),
+    async until(id, ...states) {
+      const deadline = Date.now() + 15_000
+      for (;;) {
+        const execution = store.execution(id)
+        if (execution !== null && states.includes(execution.state)) return execution
+        if (Date.now() > deadline)
+          throw new Error(`${id} is ${execution?.state}, not ${states.join(' or ')}: ${execution?.stateReason}`)
+        await new Promise((go) => setTimeout(go, 5))
+      }
+    },
+    approve: (execution, phrase = null) =>
+      desk.answer(caller, execution.approval?.id ?? '', { kind: 'approve', phrase }, execution.approval?.digest ?? ''),
+    deny: (execution, note = null) =>
+      desk.answer(caller, execution.approval?.id ?? '', { kind: 'deny', note }, execution.approval?.digest ?? ''),
+    restart() {
+      desk.close()
+      store.close()
+      return createTestbed({ ...options, home })
+    },
+    async stop() {
+      desk.close()
+      await gate.close()
+      store.close()
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+  return bed
+}
