@@ -139,6 +139,7 @@ describe('a request', () => {
     await expect(bed.ask('')).rejects.toMatchObject({ code: 'command_empty', field: 'command' })
     await expect(bed.ask(' \n\t')).rejects.toMatchObject({ code: 'command_empty' })
     await expect(bed.ask('ls\0 -l')).rejects.toMatchObject({ code: 'command_nul' })
+    await expect(bed.ask('ls \ud800')).rejects.toMatchObject({ code: 'bad_input', field: 'command' })
     await expect(bed.ask('ls', { target: 'host:nowhere' })).rejects.toThrow('Known: local')
     await expect(bed.ask('ls', { cwd: '/not/there' })).rejects.toMatchObject({ field: 'cwd' })
     await expect(bed.ask('ls', { cwd: 'relative' })).rejects.toMatchObject({ field: 'cwd' })
