@@ -66,6 +66,14 @@ export function nonce(): string {
   return `nomos-${randomBytes(16).toString('hex')}`
 }
 
+/**
+ * The nonce as two arguments. A login shell that traces (`set -x` in .bashrc) prints our line; the whole nonce must not stand in it, or
+ * that would be taken for the marker.
+ */
+function halves(word: string): [string, string] {
+  return [word.slice(0, 20), word.slice(20)]
+}
+
 /** Text to the octal escapes of `printf %b`; only characters that no shell treats specially inside single quotes stay as they are. */
 export function escapeForPrintf(text: string): string {
   let out = ''
@@ -98,9 +106,9 @@ export function probeCommand(word: string): string {
     'if timeout -k 2 5 true >/dev/null 2>&1; then t=seconds; elif timeout -t 5 true >/dev/null 2>&1; then t=option; fi',
     'g=; if [ -r /proc/$$/stat ]; then read -r a1 a2 a3 a4 g a6 </proc/$$/stat; else g=$(ps -o pgid= -p $$ 2>/dev/null); fi',
     'l=0; [ "$((g))" = "$$" ] && l=1',
-    'echo "$1 bash=$b timeout=$t setsid=$s leads=$l"',
+    'echo "$1$2 bash=$b timeout=$t setsid=$s leads=$l"',
   ].join('; ')
-  return commandLine([script, 'sh', word])
+  return commandLine([script, 'sh', ...halves(word)])
 }
 
 /** Reads the answer to `probeCommand`; null when it is not there. */
@@ -156,7 +164,7 @@ export function buildCommand(far: FarSide, word: string, command: FarCommand): B
   const streams = byStdin ? '3<&0 </dev/null' : '</dev/null'
 
   const steps = [
-    'm=$1; s=$(printf %b. "$2"); s=${s%.}; d=$(printf %b. "$3"); d=${d%.}; shift 3',
+    'm=$1$2; s=$(printf %b. "$3"); s=${s%.}; d=$(printf %b. "$4"); d=${d%.}; shift 4',
     'for v do v=$(printf %b. "$v"); set -- "$@" "${v%.}"; shift; done',
     'unset BASH_ENV ENV CDPATH',
     'case $d in "~") d=$HOME;; "~/"*) d=$HOME/${d#??};; esac',
@@ -167,12 +175,17 @@ export function buildCommand(far: FarSide, word: string, command: FarCommand): B
   ].join('; ')
 
   const payload = byStdin ? escapeForPrintf(readerOf(word)) : script
-  const args = [word, payload, cwd === null ? '' : escapeForPrintf(cwd), ...pairs]
+  const args = [...halves(word), payload, cwd === null ? '' : escapeForPrintf(cwd), ...pairs]
   const line =
     far.leads || !far.setsid
       ? commandLine([steps, 'sh', ...args])
-      : // A login shell that stays as our parent leads the group: make a session below it and hand its exit code on.
-        commandLine(['exec 3<&0; setsid /bin/sh -c "$0" "$@" <&3 3<&- & exec 3<&-; wait $!', steps, 'sh', ...args])
+      : // A login shell that stays as our parent leads the group: make a session below it and hand its exit code on (\041 is `!`).
+        commandLine([
+          'exec 3<&0; setsid /bin/sh -c "$0" "$@" <&3 3<&- & exec 3<&-; b=$(printf "\\041"); eval "wait \\$$b"',
+          steps,
+          'sh',
+          ...args,
+        ])
   return { line, stdin: byStdin ? `${word}${command.script}${word}` : null }
 }
 
@@ -182,26 +195,28 @@ export function buildCommand(far: FarSide, word: string, command: FarCommand): B
  * `set --` clears the argument it was held in; the script starts on the same line, so that its line numbers stay right.
  */
 function readerOf(word: string): string {
+  // The word is written in two pieces here too, for the same reason.
+  const whole = halves(word).join('""')
   return [
     'set -- "$(cat <&3; echo .)"; exec 3<&-; set -- "${1%.}"',
-    `case $1 in ${word}*${word}) ;; *) echo "nomos: the script did not arrive whole, nothing of it was run" >&2; exit 126 ;; esac`,
-    `set -- "\${1#${word}}"; eval "set --; \${1%${word}}"`,
+    `case $1 in ${whole}*${whole}) ;; *) echo "nomos: the script did not arrive whole, nothing of it was run" >&2; exit 126 ;; esac`,
+    `set -- "\${1#${whole}}"; eval "set --; \${1%${whole}}"`,
   ].join('; ')
 }
 
 /** TERM to the group, up to two seconds for it to go, then KILL. Answers `<nonce> gone` or `<nonce> left`. */
 export function killCommand(word: string, target: FarGroup): string {
   const script = [
-    't=$2; n=0; kill -TERM "$t" 2>/dev/null',
+    't=$3; n=0; kill -TERM "$t" 2>/dev/null',
     'while kill -0 "$t" 2>/dev/null; do if [ $n -ge 20 ]; then break; fi; n=$((n+1)); sleep 0.1 2>/dev/null || { sleep 1; n=$((n+9)); }; done',
     'if kill -0 "$t" 2>/dev/null; then kill -KILL "$t" 2>/dev/null; sleep 0.2 2>/dev/null || sleep 1; fi',
     // Zombies that nobody collects still answer to signal 0; they run nothing.
-    'if kill -0 "$t" 2>/dev/null; then echo "$1 left"; else echo "$1 gone"; fi',
+    'if kill -0 "$t" 2>/dev/null; then echo "$1$2 left"; else echo "$1$2 gone"; fi',
   ].join('; ')
-  return commandLine([script, 'sh', word, target.group ? `-${target.pid}` : `${target.pid}`])
+  return commandLine([script, 'sh', ...halves(word), target.group ? `-${target.pid}` : `${target.pid}`])
 }
 
 /** Asks the host what it is, with the nonce around the answer so that a chatty login is told apart. */
 export function unameCommand(word: string): string {
-  return commandLine(['echo "$1:$(uname -sr 2>/dev/null || echo unknown system):$1"', 'sh', word])
+  return commandLine(['echo "$1$2:$(uname -sr 2>/dev/null || echo unknown system):$1$2"', 'sh', ...halves(word)])
 }

@@ -1,0 +1,274 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  buildCommand,
+  escapeForPrintf,
+  type FarCommand,
+  type FarSide,
+  nonce,
+  parseProbe,
+  probeCommand,
+} from './far-side'
+import { MarkerFilter } from './marker'
+
+/** What may stand in /etc/passwd. Those this machine lacks are left out, and the test's name says which were there. */
+const LOGIN_SHELLS = [
+  ['bash', ['/bin/bash', '-c']],
+  ['dash', ['/bin/dash', '-c']],
+  ['busybox ash', ['/bin/busybox', 'sh', '-c']],
+  ['zsh', ['/usr/bin/zsh', '-c']],
+  ['fish', ['/usr/bin/fish', '-c']],
+  ['tcsh', ['/usr/bin/tcsh', '-c']],
+  ['mksh', ['/usr/bin/mksh', '-c']],
+] as const
+const present = LOGIN_SHELLS.filter(([, [program]]) => existsSync(program))
+
+const FAR: FarSide = { bash: true, timeout: 'seconds', setsid: true, leads: true }
+const EVERY_FAR: readonly FarSide[] = [
+  FAR,
+  { ...FAR, leads: false },
+  { ...FAR, bash: false },
+  { ...FAR, timeout: 'none' },
+  { bash: false, timeout: 'none', setsid: false, leads: false },
+]
+
+let dir: string
+beforeAll(() => {
+  dir = realpathSync(mkdtempSync(join(tmpdir(), "nomos far' ")))
+})
+afterAll(() => {
+  rmSync(dir, { recursive: true, force: true })
+})
+
+function command(script: string, changes: Partial<FarCommand> = {}): FarCommand {
+  return { script, cwd: null, env: {}, timeoutMs: 20_000, automatic: false, ...changes }
+}
+
+interface Ran {
+  readonly marker: string | null
+  readonly stdout: string
+  readonly stderr: string
+  readonly code: number | null
+  readonly signal: string | null
+  readonly noise: string
+}
+
+/** Does what sshd does: a session of its own, and the login shell with `-c`. */
+function ran(login: readonly string[], far: FarSide, wanted: FarCommand, env?: NodeJS.ProcessEnv): Promise<Ran> {
+  const word = nonce()
+  const built = buildCommand(far, word, wanted)
+  const [program = '', ...args] = login
+  return new Promise((resolve, reject) => {
+    // Node's pipes are sockets, which bash takes for a network login and reads ~/.bashrc, unless it is some levels deep.
+    const child = spawn(program, [...args, built.line], {
+      detached: true,
+      env: { SHLVL: '5', ...(env ?? process.env) },
+    })
+    const out = new MarkerFilter(word)
+    const err = new MarkerFilter(word)
+    const kept: { stdout: Buffer[]; stderr: Buffer[] } = { stdout: [], stderr: [] }
+    let marker: string | null = null
+    child.stdout.on('data', (chunk: Buffer) => {
+      const got = out.push(chunk)
+      marker = got.marker ?? marker
+      if (got.after !== null) kept.stdout.push(got.after)
+    })
+    child.stderr.on('data', (chunk: Buffer) => {
+      const { after } = err.push(chunk)
+      if (after !== null) kept.stderr.push(after)
+    })
+    child.on('error', reject)
+    child.on('close', (code, signal) =>
+      resolve({
+        marker,
+        stdout: Buffer.concat(kept.stdout).toString('latin1'),
+        stderr: Buffer.concat(kept.stderr).toString('utf8'),
+        code,
+        signal,
+        noise: err.noise(),
+      }),
+    )
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(built.stdin ?? '')
+  })
+}
+
+/** Text with everything a shell could take for something else. */
+const NASTY = `it's "quoted" \`ticks\` $HOME \${HOME} $(id) !! !$ \\ \\\\ \\n \\' ^x^y^ ~ {a,b} *.? [x] # % %% & | ; < > ( )
+\ttab, carriage return \r, escape \x1b[31m, é ü 日本語 🎉, DEL \x7f
+  two trailing spaces  
+
+`
+
+describe.each(present)('through %s as login shell', (_name, login) => {
+  it('reads the probe', () => {
+    const word = nonce()
+    const [program, ...args] = login
+    const { stdout } = spawnSync(program, [...args, probeCommand(word)], { encoding: 'utf8' })
+    expect(parseProbe(word, stdout)).toMatchObject({ bash: true, timeout: 'seconds', setsid: true })
+  })
+
+  it('keeps every byte of a script, short or long', { timeout: 60_000 }, async () => {
+    const long = NASTY.repeat(900)
+    expect(long.length).toBeGreaterThan(150_000)
+    for (const far of EVERY_FAR) {
+      for (const text of [NASTY, long]) {
+        const result = await ran(login, far, command(`cat <<'END OF IT'\n${text}\nEND OF IT\n`))
+        expect({ far, stderr: result.stderr, code: result.code }).toEqual({ far, stderr: '', code: 0 })
+        expect(result.stdout === Buffer.from(`${text}\n`).toString('latin1')).toBe(true)
+      }
+    }
+  })
+
+  it('gives folder and environment, closed stdin, and the exit code', async () => {
+    for (const far of EVERY_FAR) {
+      for (const automatic of [false, true]) {
+        const result = await ran(
+          login,
+          far,
+          command('pwd; printf "[%s]" "$A_1"; cat; echo "[$#]"; exit 37', { cwd: dir, env: { A_1: NASTY }, automatic }),
+        )
+        expect(result.stdout).toBe(`${dir}\n[${Buffer.from(NASTY).toString('latin1')}][0]\n`)
+        expect(result.code).toBe(37)
+      }
+    }
+  })
+
+  it('says so when the folder is not there, and runs nothing', async () => {
+    const result = await ran(login, FAR, command('echo ran', { cwd: '/no/such folder' }))
+    expect(result.marker).toBe(':cwd')
+    expect(result.stdout).toBe('')
+    expect(result.noise).toContain('/no/such folder')
+  })
+
+  it('tells a pid that is the group of the script', async () => {
+    for (const far of EVERY_FAR.filter((one) => one.leads || one.setsid)) {
+      const result = await ran(login, far, command('ps -o pgid= -p $$'))
+      expect(result.marker).toBe(`:${result.stdout.trim()}:g`)
+    }
+  })
+})
+
+const bash = ['/bin/bash', '-c'] as const
+
+describe('the command', () => {
+  it('shows the signal a script died of', async () => {
+    expect(await ran(bash, FAR, command('kill -USR1 $$'))).toMatchObject({ code: null, signal: 'SIGUSR1' })
+    expect(await ran(bash, { ...FAR, timeout: 'none' }, command('kill -KILL $$'))).toMatchObject({ signal: 'SIGKILL' })
+    expect(await ran(bash, { ...FAR, leads: false }, command('kill -TERM $$'))).toMatchObject({
+      code: 143,
+      signal: null,
+    })
+  })
+
+  it('is ended by the dead-man when the app does not do it', { timeout: 20_000 }, async () => {
+    const began = performance.now()
+    const result = await ran(bash, FAR, command('sleep 300 & sleep 300', { timeoutMs: -9000 }))
+    expect(performance.now() - began).toBeLessThan(5000)
+    expect(result.code).toBe(124)
+  })
+
+  it('takes no functions, BASH_ENV or options out of the environment', async () => {
+    const env = {
+      PATH: process.env.PATH,
+      'BASH_FUNC_ls%%': '() { echo hijacked; }',
+      BASH_ENV: join(dir, 'never'),
+      ENV: join(dir, 'never'),
+      CDPATH: '/',
+    }
+    for (const automatic of [false, true]) {
+      const wanted = command('ls -d /; type ls | head -1', { automatic })
+      for (const result of [
+        await ran(bash, FAR, wanted, env),
+        await ran(['/bin/dash', '-c'], FAR, wanted, { ...env, SHELLOPTS: 'xtrace' }),
+      ]) {
+        expect(result.stderr).toBe('')
+        expect(result.stdout).toMatch(/^\/\nls is (hashed \()?\//)
+      }
+    }
+  })
+
+  it('keeps the trace of a login shell out of the output', async () => {
+    for (const script of ['echo ran; echo told >&2', `echo ran; echo told >&2 # ${'x'.repeat(30_000)}`]) {
+      const result = await ran(bash, FAR, command(script), { PATH: process.env.PATH, SHELLOPTS: 'xtrace' })
+      expect(result).toMatchObject({ stdout: 'ran\n', stderr: 'told\n' })
+      expect(result.noise).toContain('+ exec /bin/sh')
+    }
+  })
+
+  it('is scrubbed when nobody was asked', async () => {
+    const env = {
+      PATH: process.env.PATH,
+      HOME: '/home/x',
+      LANG: 'C.UTF-8',
+      LD_LIBRARY_PATH: '/nowhere',
+      GIT_DIR: '/nowhere',
+      GIT_EXTERNAL_DIFF: 'touch /tmp/x',
+      LESSOPEN: '|x',
+      MANPAGER: 'x',
+      PAGER: 'x',
+      PYTHONSTARTUP: 'x',
+      DOCKER_HOST: 'tcp://there',
+    }
+    const scrubbed = await ran(bash, FAR, command('env | sort', { automatic: true, env: { MINE: '1' } }), env)
+    expect(scrubbed.stdout.split('\n').filter((text) => !/^(_|SHLVL|PWD|OLDPWD)=/.test(text))).toEqual([
+      'DOCKER_HOST=tcp://there',
+      'GIT_OPTIONAL_LOCKS=0',
+      'GIT_PAGER=cat',
+      'HOME=/home/x',
+      'LANG=C.UTF-8',
+      'MINE=1',
+      'PAGER=cat',
+      `PATH=${process.env.PATH}`,
+      'SYSTEMD_PAGER=cat',
+      '',
+    ])
+    const asked = await ran(bash, FAR, command('echo "$GIT_DIR $MANPAGER"'), env)
+    expect(asked.stdout).toBe('/nowhere x\n')
+  })
+
+  it('goes through stdin only when it is long, and never in part', async () => {
+    const word = nonce()
+    expect(buildCommand(FAR, word, command('true')).stdin).toBeNull()
+    const built = buildCommand(FAR, word, command(`: ${'x'.repeat(30_000)}\necho ran`))
+    expect(built.line.length).toBeLessThan(32_000)
+    expect(built.stdin).not.toBeNull()
+    for (const stdin of [built.stdin?.slice(0, -1), built.stdin?.slice(1), built.stdin?.slice(0, 20_000), '']) {
+      const result = spawnSync('/bin/sh', ['-c', built.line], { input: stdin ?? '', encoding: 'utf8' })
+      expect(result.status).toBe(126)
+      expect(result.stdout).not.toContain('ran')
+      expect(result.stderr).toContain('did not arrive whole')
+    }
+    expect(spawnSync('/bin/sh', ['-c', built.line], { input: built.stdin ?? '', encoding: 'utf8' }).stdout).toMatch(
+      /\nran\n$/,
+    )
+  })
+
+  it('has the same line numbers, arguments and descriptors either way', async () => {
+    const script = 'echo "$# $LINENO"; ls /proc/self/fd | wc -l\nno-such-program-here\n'
+    const short = await ran(bash, FAR, command(script))
+    const long = await ran(bash, FAR, command(`${script}# ${'x'.repeat(30_000)}\n`))
+    expect(long.stdout).toBe(short.stdout)
+    expect(long.stderr).toContain('line 2: no-such-program-here')
+    expect(short.stderr).toContain('line 2: no-such-program-here')
+  })
+
+  it('does not start when nobody reads the marker', async () => {
+    const proof = join(dir, 'started anyway')
+    const built = buildCommand(FAR, nonce(), command(`touch '${proof}'`))
+    for (const shut of ['>&-', '2>&-', '>/dev/full']) {
+      spawnSync('/bin/sh', ['-c', `exec /bin/sh -c "$0" ${shut}`, built.line], { stdio: 'ignore' })
+      expect(existsSync(proof)).toBe(false)
+    }
+  })
+})
+
+describe('the escapes', () => {
+  it('hold nothing a login shell could take for its own', () => {
+    const all = String.fromCharCode(...Array.from({ length: 0x250 }, (_, i) => i + 1))
+    expect(escapeForPrintf(all)).not.toMatch(/['!\n\r]|\\\\|[^\x20-\x7e]/)
+  })
+})
