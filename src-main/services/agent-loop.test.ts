@@ -651,6 +651,14 @@ describe('what goes wrong', () => {
     expect(() => loop.retry(session)).toThrow(expect.objectContaining({ code: 'conflict' }))
   })
 
+  it('leaves what the first attempt said when the second says nothing', async () => {
+    const { loop, model, session, rows } = world()
+    model.answers.push({ fail: failed('cut'), say: 'I beg' }, { fail: failed('unreachable') })
+    loop.send(session, 'go')
+    await still(loop)
+    expect(shape(rows())).toEqual(['user: go', 'assistant: I beg', 'notice!unreachable: it was unreachable'])
+  })
+
   it('does not repeat what is hopeless', async () => {
     for (const failure of [failed('unauthorised'), failed('not_found'), failed('rate_limited', 120_000)]) {
       const { loop, model, session, rows } = world()

@@ -267,7 +267,8 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
       forget?.()
       forget = null
       const next = deps.redact(text)
-      if (next === shown || (row === null && next.trim() === '')) return
+      // A second attempt that fails without a word leaves what the first one said.
+      if (next === shown || next.trim() === '') return
       lastDelta = clock.now()
       if (row === null) {
         // Only now: an attempt that fails without a word leaves no empty message behind.
@@ -308,6 +309,7 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
         else forget ??= clock.after(DELTA_MS, showLater)
       },
       restart() {
+        show(raw)
         raw = ''
       },
       leave() {
@@ -732,10 +734,10 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
       const open = store.openToolMessages(session)
       const turn = current?.turn ?? readMark(session)?.turn ?? open.at(-1)?.turn
       if (turn === undefined || (current === undefined && open.length === 0)) return
-      current?.writer?.leave()
       if (current !== undefined) {
         current.ended = true
         current.abort.abort()
+        current.writer?.leave()
       }
       // First the results, then the gate: what it settles now finds its place taken and starts nothing.
       const turns = new Set([turn, ...open.map((row) => row.turn)])
@@ -776,18 +778,15 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
     },
 
     resume() {
-      const sessions = store.sessions()
+      const marked = Object.keys(store.settings(MARK))
+      const sessions = new Set([...marked, ...store.openToolMessages(null).map((row) => row.session)])
       for (const session of sessions) {
         try {
-          resumeSession(session.id)
+          if (store.session(session) === null) saveMark(session, null)
+          else resumeSession(session)
         } catch (error) {
-          log.error('a turn could not be picked up', { session: session.id, error: String(error) })
+          log.error('a turn could not be picked up', { session, error: String(error) })
         }
-      }
-      const known = new Set(sessions.map((session) => MARK + session.id))
-      for (const name of Object.keys(store.settings(MARK))) {
-        const full = name.startsWith(MARK) ? name : MARK + name
-        if (!known.has(full)) store.saveSetting(full, null)
       }
     },
 
