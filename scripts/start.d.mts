@@ -16,9 +16,3 @@ export function electronCommand(options?: {
   args?: string[]
   env?: Record<string, string | undefined>
 }): ElectronCommand
-
-export function runForeground(
-  executable: string,
-  args: string[],
-  env: Record<string, string | undefined>,
-): Promise<number>

@@ -17,19 +17,19 @@ const graceMs = 10_000
  * @param {string} executable
  * @param {string[]} args
  * @param {NodeJS.ProcessEnv} env
- * @returns {Promise<number>} the exit code, 128 + number for a signal as shells count
+ * @returns {Promise<{code: number, asked: boolean}>} the exit code (128 + number for a signal, as shells count), and
+ *   whether it was asked to end
  */
-export function runForeground(executable, args, env) {
+function runForeground(executable, args, env) {
   return new Promise((resolve, reject) => {
     const child = spawn(executable, args, { stdio: 'inherit', env })
-    const stopForwarding = forwardSignals(child)
+    const forwarding = forwardSignals(child)
     child.once('error', (error) => {
-      stopForwarding()
+      forwarding.stop()
       reject(error)
     })
     child.once('exit', (code, signal) => {
-      stopForwarding()
-      resolve(code ?? 128 + (os.constants.signals[signal] ?? 0))
+      resolve({ code: code ?? 128 + (os.constants.signals[signal] ?? 0), asked: forwarding.stop() })
     })
   })
 }
@@ -50,10 +50,12 @@ function forwardSignals(child) {
     process.on(signal, handler)
     return [signal, handler]
   })
-  return () => {
+  const stop = () => {
     clearTimeout(limit)
     for (const [signal, handler] of handlers) process.off(signal, handler)
+    return asked
   }
+  return { stop }
 }
 
 async function startWindow(args) {
@@ -65,8 +67,8 @@ async function startWindow(args) {
   logToStderr(`Electron ${command.version}, ${command.kind} runtime: ${command.reason}`)
   for (const note of command.notes) logToStderr(note)
   const began = Date.now()
-  const code = await runForeground(command.executable, command.args, command.env)
-  if (code !== 0 && Date.now() - began < launchMs) await explainFailedLaunch(command, code)
+  const { code, asked } = await runForeground(command.executable, command.args, command.env)
+  if (code !== 0 && !asked && Date.now() - began < launchMs) await explainFailedLaunch(command, code)
   return code
 }
 
@@ -81,7 +83,8 @@ async function explainFailedLaunch(command, code) {
 
 async function startHeadless(args) {
   await ensureSetup({ need: { build: true, sqliteNode: true } })
-  return runForeground(process.execPath, [path.join(root, 'out', 'main', 'headless.js'), ...args], process.env)
+  const script = path.join(root, 'out', 'main', 'headless.js')
+  return (await runForeground(process.execPath, [script, ...args], process.env)).code
 }
 
 if (isMain(import.meta.url)) {

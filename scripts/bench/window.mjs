@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
+import { SetupError } from '../setup/errors.mjs'
 import { cacheRoot, root } from '../setup/paths.mjs'
 
 export const name = 'window'
@@ -91,15 +92,33 @@ export async function launchOnce(electron, folder, temp, size) {
     env: { ...electron.env, DISPLAY: process.env.DISPLAY, NOMOS_HOME: home, NOMOS_BENCH_SIZE: size },
     timeout: interactiveLimitMs,
   })
+  const words = collectOutput(app.process())
   try {
     const page = await app.firstWindow({ timeout: interactiveLimitMs })
     await becomeInteractive(page)
     const milliseconds = Math.round((performance.now() - began) * 10) / 10
     const bounds = await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].getBounds())
     return { milliseconds, bounds }
+  } catch (error) {
+    throw new SetupError(`The window of ${folder} never took a key: ${error.message.split('\n')[0]}`, {
+      output: words().split('\n').slice(-15).join('\n'),
+      remedy: 'start the same app with `npm start` and mend what its output above says.',
+      cause: error,
+    })
   } finally {
     await endApp(app)
   }
+}
+
+/** What the app says is shown only when it fails; it has to be read all the same, or a full pipe would stop it. */
+function collectOutput(child) {
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      text = (text + chunk).slice(-8_000)
+    })
+  }
+  return () => text
 }
 
 async function becomeInteractive(page) {
