@@ -569,6 +569,8 @@ describe('waiting', () => {
     loop.send(session, 'go')
     await still(loop)
     expect(checkCalls(rows())).toBe(2)
+    gate.tell(gate.asked[0]?.id ?? '')
+    expect(checkCalls(rows())).toBe(2)
     gate.settle(gate.asked[1]?.id ?? '', 'expired')
     await still(loop)
     expect(model.prompts.length).toBe(1)

@@ -45,7 +45,7 @@ export interface AgentLoop {
   stop(session: string): void
   /** Runs the next round of the last turn again, without a new message. Throws `conflict` when there is nothing to go on with. */
   retry(session: string): { readonly turn: string }
-  /** To be called for every execution that became final, as often as one likes. */
+  /** To be called for every execution that became final, as often as one likes; one that is not final is ignored. */
   onExecutionSettled(executionId: string, session: string | null): void
   /** Picks up what the last end of the app left behind. Called once at start, after the gate has settled its own leftovers. */
   resume(): void
@@ -768,7 +768,7 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
     },
 
     onExecutionSettled(executionId, session) {
-      if (closed || session === null) return
+      if (closed || session === null || !isFinal(executionId)) return
       const turns = new Set<string>()
       for (const row of store.openToolMessages(session)) {
         if (row.executionId !== executionId) continue
