@@ -3,7 +3,8 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type Database from 'better-sqlite3'
 
-const require = createRequire(import.meta.url)
+// Not called `require`: the bundler gives that name to its own shim.
+const load = createRequire(import.meta.url)
 
 /** Node-API version from which on better-sqlite3 13 with its shipped binaries works; below it crashes the process. */
 const NODE_API_OF_13 = 10
@@ -26,12 +27,12 @@ function compiledBinding(from: string): string {
  */
 export function openDatabase(file: string, options: Database.Options = {}): Database.Database {
   if (Number(process.versions.napi) >= NODE_API_OF_13) {
-    const current = require('better-sqlite3') as typeof Database
+    const current = load('better-sqlite3') as typeof Database
     return new current(file, options)
   }
   if (import.meta.dirname.includes('app.asar')) {
     throw new Error('This package runs on a runtime without Node-API 10. Package it with Electron 36 or newer.')
   }
-  const older = require('better-sqlite3-napi9') as typeof Database
+  const older = load('better-sqlite3-napi9') as typeof Database
   return new older(file, { ...options, nativeBinding: compiledBinding(import.meta.dirname) })
 }

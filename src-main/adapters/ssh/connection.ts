@@ -1,11 +1,5 @@
 import { connect as connectSocket } from 'node:net'
-import {
-  type AuthenticationType,
-  type AuthHandlerMiddleware,
-  Client,
-  type ClientChannel,
-  type ServerHostKeyAlgorithm,
-} from 'ssh2'
+import type { AuthenticationType, AuthHandlerMiddleware, Client, ClientChannel, ServerHostKeyAlgorithm } from 'ssh2'
 import type { KeyFingerprint } from '../../../src-preload/contract/model'
 import {
   authRefused,
@@ -32,6 +26,7 @@ import {
   keyTypeOf,
   knownFingerprints,
 } from './known-hosts'
+import { ssh2 } from './library'
 import { Slots } from './slots'
 
 /** MaxSessions is 10 by default: six runs, three stops, and one to spare. */
@@ -123,7 +118,7 @@ interface LibraryError extends Error {
 export function connect(spec: ConnectSpec): Promise<ConnectResult> {
   const { to, identity } = spec
   return new Promise((resolve) => {
-    const client = new Client()
+    const client: Client = new (ssh2().Client)()
     const socket = connectSocket({
       host: to.address,
       port: to.port,

@@ -1,8 +1,9 @@
 import { promises as fs } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { type BaseAgent, createAgent, type ParsedKey, utils } from 'ssh2'
+import type { BaseAgent, ParsedKey } from 'ssh2'
 import { agentMissing, keyMissing, keyUnreadable, passphraseNeeded, passphraseWrong, type Refusal } from './failures'
+import { ssh2 } from './library'
 
 /** What a login is made with. */
 export type Identity =
@@ -22,7 +23,7 @@ export function expandHome(path: string): string {
 
 function parse(data: Buffer, passphrase: string | null): ParsedKey | Error {
   try {
-    const parsed: unknown = passphrase === null ? utils.parseKey(data) : utils.parseKey(data, passphrase)
+    const parsed: unknown = passphrase === null ? ssh2().utils.parseKey(data) : ssh2().utils.parseKey(data, passphrase)
     // The library answers a list for some formats; one file holds one key.
     const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed
     if (first instanceof Error) return first
@@ -108,7 +109,7 @@ export async function openAgent(socket: string | null, timeoutMs: number): Promi
   if (socket === null || socket === '') return { ok: false, refusal: agentMissing(null, null) }
   let agent: BaseAgent
   try {
-    agent = createAgent(socket)
+    agent = ssh2().createAgent(socket)
   } catch (error) {
     return { ok: false, refusal: agentMissing(socket, error instanceof Error ? error.message : String(error)) }
   }
