@@ -123,6 +123,9 @@ export async function fakeApp(home: string, host: 'window' | 'headless' = 'headl
       case 'executions.cancel':
         app.onCancel(input.id ?? '')
         return { ok: true, value: app.executions.get(input.id ?? '') }
+      case 'executions.start':
+        app.change(input.id ?? '', { state: 'running' })
+        return { ok: true, value: app.executions.get(input.id ?? '') }
       case 'executions.output': {
         const from = Math.max(input.offset ?? 0, app.outputStart)
         const text = app.output.slice(from, from + (input.limit ?? 0))

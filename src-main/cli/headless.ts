@@ -39,7 +39,11 @@ async function host(): Promise<number> {
 
   const snapshot = await core.dispatch({ surface: 'headless', operator: false }, 'app.snapshot', {})
   const problems = snapshot.ok ? (snapshot.value as { health: readonly HealthProblem[] }).health : []
-  for (const problem of problems) process.stderr.write(`nomos: ${visibleLine(problem.sentence)}\n`)
+  for (const problem of problems) {
+    process.stderr.write(`nomos: ${visibleLine(problem.sentence)}\n`)
+    for (const { id, label } of problem.actions)
+      process.stderr.write(`  ${visibleLine(label)}: npm run -s nomos -- doctor resolve ${problem.code} ${id}\n`)
+  }
   if (problems.some((problem) => problem.code === 'control_socket')) {
     // Without the socket nobody could ask or answer: running on would only look as if it worked.
     await core.stop()

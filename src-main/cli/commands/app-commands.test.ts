@@ -323,6 +323,17 @@ describe.runIf(linux)('approvals at a real terminal', () => {
     expect(await right.exit).toBe(0)
   })
 
+  it('starts what was approved before a crash, with a code', async () => {
+    app = await fakeApp(home)
+    app.executions.set('exe_1', executionOf('1', 'approved', { approval: approvalOf('1', { state: 'approved' }) }))
+    const operator = new Operator('executions start 1')
+    const [, code] = await operator.sees(/To start, type this code within a minute: (\w+) > /)
+    operator.types(`${code}\r`)
+    await operator.sees(/exe_1 is running/)
+    expect(await operator.exit).toBe(0)
+    expect(app.calls.find(({ route }) => route === 'executions.start')?.caller.operator).toBe(true)
+  })
+
   it('watches: answers what comes, withdraws what was settled elsewhere, ends with Ctrl-C', async () => {
     app = await fakeApp(home)
     const operator = new Operator('approvals watch')

@@ -1,4 +1,5 @@
 import type { ExecutionView } from '../../../src-preload/contract/model'
+import { atTerminal, codePrompt } from '../answering'
 import { type App, ask, unwrap, withApp } from '../app'
 import { card, listLine } from '../cards'
 import { CliFailure, EXIT, usage } from '../exits'
@@ -36,7 +37,7 @@ const pending: Command = async (args, io) => {
 const approve: Command = async (args, io) => {
   const { options, rest } = readOptions(args, { json: { kind: 'flag' }, phrase: { kind: 'text' } })
   const id = oneId('approve', rest)
-  return await atTerminal(io, 'approve', (app, terminal) =>
+  return await atTerminal(io, 'approvals approve', (app, terminal) =>
     withOne(app, io, terminal, id, options.json, (view) => approveOne(app, io, terminal, view, options.phrase)),
   )
 }
@@ -44,7 +45,7 @@ const approve: Command = async (args, io) => {
 const deny: Command = async (args, io) => {
   const { options, rest } = readOptions(args, { json: { kind: 'flag' }, note: { kind: 'text' } })
   const id = oneId('deny', rest)
-  return await atTerminal(io, 'deny', (app, terminal) =>
+  return await atTerminal(io, 'approvals deny', (app, terminal) =>
     withOne(app, io, terminal, id, options.json, (view) => denyOne(app, terminal, view, options.note)),
   )
 }
@@ -54,26 +55,6 @@ function oneId(name: string, rest: readonly string[]): string {
   if (id === undefined) throw usage(`nomos approvals ${name} needs an id. See: nomos approvals pending`)
   if (others.length > 0) throw usage(`nomos approvals ${name} takes one id, so that each command is looked at.`)
   return id
-}
-
-/** Answers are taken at a terminal only: a pipe, a job or a run of Nomos has nobody who looks. */
-async function atTerminal(
-  io: Io,
-  name: string,
-  work: (app: App, terminal: Terminal) => Promise<number>,
-): Promise<number> {
-  const terminal = await io.openTerminal()
-  if (terminal === null)
-    throw new CliFailure(
-      EXIT.notOperator,
-      'no_terminal',
-      `"approvals ${name}" answers only at an operator's terminal, and this process has none. Run it in a terminal, or answer on the card in the window.`,
-    )
-  try {
-    return await withApp(io, (app) => work(app, terminal))
-  } finally {
-    terminal.close()
-  }
 }
 
 interface Answered {
@@ -163,18 +144,11 @@ function approvalOf(view: ExecutionView): NonNullable<ExecutionView['approval']>
   return view.approval
 }
 
-function codePrompt(terminal: Terminal, verb: string, signal?: AbortSignal) {
-  return async ({ code }: { readonly code: string }): Promise<string | null> => {
-    const typed = await terminal.ask(`To ${verb}, type this code within a minute: ${code} > `, signal)
-    return typed.kind === 'line' && typed.text.trim() !== '' ? typed.text : null
-  }
-}
-
 const watch: Command = async (args, io) => {
   const { options, rest } = readOptions(args, { json: { kind: 'flag' } })
   if (rest.length > 0) throw usage(`nomos approvals watch takes no ${JSON.stringify(rest[0])}.`)
   if (options.json) return await withApp(io, (app) => watchAsJson(app, io))
-  return await atTerminal(io, 'watch', (app, terminal) => watchAndAnswer(app, io, terminal))
+  return await atTerminal(io, 'approvals watch', (app, terminal) => watchAndAnswer(app, io, terminal))
 }
 
 /** One line each time what waits has changed. It answers nothing, so it needs no terminal and counts as no surface. */

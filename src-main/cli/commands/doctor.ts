@@ -1,21 +1,27 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DoctorCheck } from '../../../src-preload/contract/model'
+import type { DoctorCheck, HealthProblem } from '../../../src-preload/contract/model'
 import { ControlUnavailable, createControlClient, pathProblem, socketPath } from '../../adapters/control-socket'
-import { homeOf, runFolder, unwrap } from '../app'
-import { EXIT, usage } from '../exits'
+import { atTerminal, codePrompt } from '../answering'
+import { ask, homeOf, runFolder, unwrap, withApp } from '../app'
+import { CliFailure, EXIT, usage } from '../exits'
 import type { Io } from '../io'
 import { readOptions } from '../options'
 import type { Command } from '../program'
 import { painter, visibleLine } from '../visible'
 
-/** `nomos doctor`: the app's own checks when it runs, else what can be seen from outside. */
+/** How long the app may take to open its socket again. */
+const RESTART_MS = 10_000
+
+/** `nomos doctor`: the app's own checks when it runs, else what can be seen from outside. `nomos doctor resolve` acts on a problem. */
 export const doctorCommand: Command = async (args, io) => {
   const { options, rest } = readOptions(args, { json: { kind: 'flag' } })
-  if (rest.length > 0) throw usage(`nomos doctor takes no ${JSON.stringify(rest[0])}.`)
-  const { checks, from } = await collect(io)
+  const [verb, ...words] = rest
+  if (verb === 'resolve') return await resolve(io, words, options.json)
+  if (verb !== undefined) throw usage(`nomos doctor takes no ${JSON.stringify(verb)}.`)
+  const { checks, from, problems } = await collect(io)
   const failed = checks.some((check) => check.status === 'failed')
-  if (options.json) io.stdout.write(`${JSON.stringify({ from, checks })}\n`)
+  if (options.json) io.stdout.write(`${JSON.stringify({ from, checks, problems })}\n`)
   else {
     const paint = painter(io.stdout, io.env)
     const words = {
@@ -29,18 +35,82 @@ export const doctorCommand: Command = async (args, io) => {
       )
       if (check.remedy !== null && check.status !== 'ok') io.stdout.write(`            ${visibleLine(check.remedy)}\n`)
     }
+    for (const problem of problems)
+      for (const { id, label } of problem.actions)
+        io.stdout.write(
+          `To resolve ${problem.code} (${visibleLine(label)}): nomos doctor resolve ${problem.code} ${id}\n`,
+        )
   }
   return failed ? EXIT.failed : EXIT.done
 }
 
-async function collect(io: Io): Promise<{ from: 'app' | 'local'; checks: readonly DoctorCheck[] }> {
+/** What the buttons in the window do, for a host without one. */
+async function resolve(io: Io, words: readonly string[], json: boolean): Promise<number> {
+  const [code, action, ...more] = words
+  if (code === undefined || action === undefined || more.length > 0)
+    throw usage(
+      'name the problem and what to do about it, as nomos doctor shows them: nomos doctor resolve PROBLEM ACTION',
+    )
+  const outcome = await atTerminal(io, 'doctor resolve', async (app, terminal) => {
+    const { health } = await ask(app, 'app.snapshot', {})
+    const problem = health.find((one) => one.code === code)
+    if (problem === undefined)
+      throw new CliFailure(EXIT.failed, 'not_found', `there is no problem ${JSON.stringify(code)} now.`)
+    const chosen = problem.actions.find((one) => one.id === action)
+    if (chosen === undefined) {
+      const ids = problem.actions.map((one) => one.id)
+      throw usage(
+        ids.length === 0
+          ? `${code} has no action to choose: ${problem.sentence}`
+          : `${code} has no ${JSON.stringify(action)}; it has: ${ids.join(', ')}.`,
+      )
+    }
+    terminal.write(`${visibleLine(problem.sentence)}\n${visibleLine(chosen.label)}?\n`)
+    try {
+      unwrap(await app.client.answerWithChallenge('health.act', { code, action }, codePrompt(terminal, 'do that')))
+      return 'done'
+    } catch (error) {
+      // To begin a new database the app restarts its inside, and its socket with it, before it can answer.
+      if (error instanceof ControlUnavailable && error.kind === 'lost') return 'look'
+      throw error
+    }
+  })
+  if (outcome === 'look') await goneAfterRestart(io, code)
+  io.stdout.write(json ? `${JSON.stringify({ done: true })}\n` : 'Done.\n')
+  return EXIT.done
+}
+
+/** Waits until the app answers again and no longer has the problem. */
+async function goneAfterRestart(io: Io, code: string): Promise<void> {
+  const until = Date.now() + RESTART_MS
+  for (;;) {
+    try {
+      const { health } = await withApp(io, (app) => ask(app, 'app.snapshot', {}))
+      if (!health.some((one) => one.code === code)) return
+      throw new CliFailure(EXIT.failed, code, `${code} is still there. See: nomos doctor`)
+    } catch (error) {
+      const starting = error instanceof CliFailure && error.exit === EXIT.noApp
+      if (!starting || Date.now() > until) throw error
+    }
+    await new Promise((again) => setTimeout(again, 200))
+  }
+}
+
+interface Findings {
+  readonly from: 'app' | 'local'
+  readonly checks: readonly DoctorCheck[]
+  readonly problems: readonly HealthProblem[]
+}
+
+async function collect(io: Io): Promise<Findings> {
   const client = createControlClient(runFolder(io))
   try {
     await client.connect()
-    return { from: 'app', checks: unwrap(await client.request('doctor.run', {})) }
+    const checks = unwrap(await client.request('doctor.run', {}))
+    return { from: 'app', checks, problems: unwrap(await client.request('app.snapshot', {})).health }
   } catch (error) {
     if (!(error instanceof ControlUnavailable)) throw error
-    return { from: 'local', checks: await localChecks(io, error.message, error.kind) }
+    return { from: 'local', checks: await localChecks(io, error.message, error.kind), problems: [] }
   } finally {
     client.close()
   }

@@ -1,4 +1,5 @@
 import { ExecutionState, type ExecutionView } from '../../../src-preload/contract/model'
+import { atTerminal, codePrompt } from '../answering'
 import { type App, ask, unwrap, withApp } from '../app'
 import { card, listLine } from '../cards'
 import { CliFailure, EXIT, usage } from '../exits'
@@ -13,9 +14,9 @@ import { painter, visibleLine, visibleText } from '../visible'
 const SEARCHED_PAGES = 10
 const PAGE = 200
 
-/** `nomos executions list|show|cancel` */
+/** `nomos executions list|show|cancel|start` */
 export const executionsCommand: Command = async (args, io) => {
-  const { part, args: rest } = pick('executions', args, { list, show, cancel })
+  const { part, args: rest } = pick('executions', args, { list, show, cancel, start })
   return await part(rest, io)
 }
 
@@ -67,6 +68,20 @@ const cancel: Command = async (args, io) => {
     const view = unwrap(await app.client.request('executions.cancel', { id: found.id }))
     if (options.json) io.stdout.write(`${JSON.stringify(view)}\n`)
     else io.stdout.write(`${view.id} ${view.state === 'running' ? 'is being stopped' : `is ${view.state}`}\n`)
+    return EXIT.done
+  })
+}
+
+/** For what was approved and not started because Nomos ended in between. */
+const start: Command = async (args, io) => {
+  const { options, rest } = readOptions(args, { json: { kind: 'flag' } })
+  const id = oneId('start', rest)
+  return await atTerminal(io, 'executions start', async (app, terminal) => {
+    const found = await findExecution(app, id)
+    terminal.write(card(found, painter({ isTTY: true }, io.env)))
+    const prompt = codePrompt(terminal, 'start')
+    const view = unwrap(await app.client.answerWithChallenge('executions.start', { id: found.id }, prompt))
+    io.stdout.write(options.json ? `${JSON.stringify(view)}\n` : `${view.id} is ${view.state}\n`)
     return EXIT.done
   })
 }

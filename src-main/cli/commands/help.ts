@@ -32,9 +32,12 @@ const PAGES: Readonly<Record<string, Page>> = {
       'nomos executions list [-n COUNT] [--state STATE]…',
       'nomos executions show ID',
       'nomos executions cancel ID',
+      'nomos executions start ID',
     ],
     what: 'What was asked for and what became of it. The beginning of an id is enough when it fits one only.',
-    more: [],
+    more: [
+      'start is for what was approved and not started because Nomos ended in between; it asks for a code at a terminal.',
+    ],
   },
   approvals: {
     usage: [
@@ -54,7 +57,11 @@ const PAGES: Readonly<Record<string, Page>> = {
     what: 'Reads the record, from its file: with the app running or not.',
     more: ['verify answers 0 when the chain is intact, 1 when it is not and names the row.'],
   },
-  doctor: { usage: ['nomos doctor'], what: 'Numbered checks with what to do about each.', more: [] },
+  doctor: {
+    usage: ['nomos doctor', 'nomos doctor resolve PROBLEM ACTION'],
+    what: 'Numbered checks with what to do about each.',
+    more: ['Without a running app it looks at the files itself. resolve asks for a code at a terminal.'],
+  },
   version: { usage: ['nomos version'], what: 'The version of this command.', more: [] },
   help: { usage: ['nomos help [COMMAND]'], what: 'This.', more: [] },
 }
