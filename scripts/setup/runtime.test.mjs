@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
+  assembleDevelopmentRuntime,
   developmentFolder,
   developmentRecipe,
   officialFailure,
@@ -120,4 +121,21 @@ describe('the development runtime', () => {
     expect(readyRuntime(place)).toBeUndefined()
     expect(usableRuntime(place)).toBeUndefined()
   })
+
+  it.runIf(process.platform === 'linux' && process.arch === 'x64')(
+    'gets only its default app anew when nothing else has changed',
+    async () => {
+      const place = assembled(fresh())
+      mkdirSync(path.join(place.folder, 'resources'))
+      writeStamp(path.join(place.folder, 'nomos-runtime.json'), {
+        ...developmentRecipe(),
+        defaultApp: 'an older one',
+        sizes: { electron: 6 },
+      })
+      expect(readyRuntime(place)).toBeUndefined()
+      await assembleDevelopmentRuntime(() => {}, place.cache)
+      expect(readyRuntime(place)?.kind).toBe('development')
+      expect(readFileSync(path.join(place.folder, 'resources', 'default_app.asar'), 'utf8')).toContain('threw an error')
+    },
+  )
 })
