@@ -228,7 +228,7 @@ function Answer({ view, busy, armed, actions }: Pick<ActionCardProps, 'view' | '
     if (phrase !== '') actions.approve(phrase)
   }
   return (
-    <div className="space-y-2" data-answer="true">
+    <div className="flex flex-col gap-2" data-answer="true">
       <div className="flex flex-wrap items-end gap-2">
         <button
           aria-label={`Deny ${name}`}

@@ -1,5 +1,5 @@
 import { memo, useMemo } from 'react'
-import { blockOf, blocksOf, inlinesOf } from './markdown'
+import { blockOf, blocksOf, inlinesOf, type List } from './markdown'
 import { Visible } from './Visible'
 
 function Inlines({ text }: { readonly text: string }) {
@@ -34,6 +34,26 @@ function Inlines({ text }: { readonly text: string }) {
   )
 }
 
+function ListView({ list }: { readonly list: List }) {
+  const Tag = list.ordered ? 'ol' : 'ul'
+  return (
+    <Tag
+      className={`space-y-0.5 pl-6 ${list.ordered ? 'list-decimal' : 'list-disc'}`}
+      {...(list.ordered ? { start: list.first } : {})}
+    >
+      {list.items.map((item, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity but their place
+        <li key={index}>
+          <span className="whitespace-pre-wrap">
+            <Inlines text={item.text} />
+          </span>
+          {item.inner === null ? null : <ListView list={item.inner} />}
+        </li>
+      ))}
+    </Tag>
+  )
+}
+
 /** One block. Finished blocks keep their source, so a streaming answer only renders its last one again. */
 const BlockView = memo(function BlockView({ source }: { readonly source: string }) {
   const block = blockOf(source)
@@ -62,22 +82,8 @@ const BlockView = memo(function BlockView({ source }: { readonly source: string 
           </code>
         </pre>
       )
-    case 'list': {
-      const List = block.ordered ? 'ol' : 'ul'
-      return (
-        <List
-          className={`space-y-0.5 pl-6 ${block.ordered ? 'list-decimal' : 'list-disc'}`}
-          {...(block.ordered ? { start: block.first } : {})}
-        >
-          {block.items.map((item, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity but their place
-            <li className="whitespace-pre-wrap" key={index} style={{ marginLeft: item.depth * 16 }}>
-              <Inlines text={item.text} />
-            </li>
-          ))}
-        </List>
-      )
-    }
+    case 'list':
+      return <ListView list={block} />
     case 'paragraph':
       return (
         <p className="whitespace-pre-wrap">

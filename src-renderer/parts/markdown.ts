@@ -14,12 +14,13 @@ export type Block =
   | { readonly kind: 'quote'; readonly text: string }
   | { readonly kind: 'rule' }
   | { readonly kind: 'code'; readonly language: string; readonly text: string }
-  | {
-      readonly kind: 'list'
-      readonly ordered: boolean
-      readonly first: number
-      readonly items: readonly { readonly depth: number; readonly text: string }[]
-    }
+  | ({ readonly kind: 'list' } & List)
+
+export interface List {
+  readonly ordered: boolean
+  readonly first: number
+  readonly items: readonly { readonly text: string; readonly inner: List | null }[]
+}
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^\s`]*)[^`]*$/
 const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/
@@ -72,6 +73,41 @@ export function blocksOf(source: string): readonly string[] {
   return blocks
 }
 
+interface Item {
+  readonly depth: number
+  readonly marker: string
+  text: string
+}
+
+function itemsOf(lines: readonly string[]): readonly Item[] {
+  const items: Item[] = []
+  for (const line of lines) {
+    const next = ITEM.exec(line)
+    const last = items.at(-1)
+    if (next !== null) {
+      const depth = (next[1] ?? '').replaceAll('\t', '    ').length
+      items.push({ depth, marker: next[2] ?? '-', text: next[3] ?? '' })
+    } else if (last !== undefined) last.text += `\n${line.trim()}`
+  }
+  return items
+}
+
+/** Lists inside lists, by indentation; deeper than four levels stays on the fourth. */
+function listOf(items: readonly Item[], level = 1): List {
+  const base = items[0]?.depth ?? 0
+  const out: { text: string; inner: List | null }[] = []
+  for (let at = 0; at < items.length; at += 1) {
+    const item = items[at]
+    if (item === undefined) break
+    let end = at + 1
+    while (level < 4 && (items[end]?.depth ?? 0) >= base + 2) end += 1
+    out.push({ text: item.text, inner: end > at + 1 ? listOf(items.slice(at + 1, end), level + 1) : null })
+    at = end - 1
+  }
+  const marker = items[0]?.marker ?? '-'
+  return { ordered: /\d/.test(marker), first: Number.parseInt(marker, 10) || 1, items: out }
+}
+
 /** Reads one block. */
 export function blockOf(source: string): Block {
   const lines = source.split('\n')
@@ -89,20 +125,7 @@ export function blockOf(source: string): Block {
   if (lines.every((line) => /^ {0,3}>/.test(line))) {
     return { kind: 'quote', text: lines.map((line) => line.replace(/^ {0,3}> ?/, '')).join('\n') }
   }
-  const item = ITEM.exec(first)
-  if (item !== null) {
-    const items: { depth: number; text: string }[] = []
-    for (const line of lines) {
-      const next = ITEM.exec(line)
-      const last = items.at(-1)
-      if (next !== null) {
-        const depth = Math.min(3, Math.floor((next[1] ?? '').replaceAll('\t', '    ').length / 2))
-        items.push({ depth, text: next[3] ?? '' })
-      } else if (last !== undefined) last.text += `\n${line.trim()}`
-    }
-    const marker = item[2] ?? '-'
-    return { kind: 'list', ordered: /\d/.test(marker), first: Number.parseInt(marker, 10) || 1, items }
-  }
+  if (ITEM.test(first)) return { kind: 'list', ...listOf(itemsOf(lines)) }
   return { kind: 'paragraph', text: source }
 }
 

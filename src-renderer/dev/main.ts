@@ -1,0 +1,3 @@
+// The played core has to be there before the window asks for its first snapshot.
+import './mock'
+import '../app/main'
