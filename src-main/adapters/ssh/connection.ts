@@ -38,8 +38,8 @@ const AGENT_LOGIN_MS = 60_000
 
 /** How long a short command of ours (probe, kill, uname) may take. */
 const SHORT_COMMAND_MS = 30_000
-/** Output of those is a line; a chatty login may put more before it. */
-const SHORT_COMMAND_BYTES = 256 * 1024
+/** Output of those is a line, the last one; what a chatty login puts before it is dropped from its beginning. */
+const SHORT_COMMAND_BYTES = 64 * 1024
 
 /**
  * Host key algorithms in the order of preference, by the type of the key in known_hosts. `ssh-rsa` signatures (SHA-1) are not offered, as
@@ -142,11 +142,13 @@ export function connect(spec: ConnectSpec): Promise<ConnectResult> {
       socket.destroy()
       resolve({ ok: false, refusal, presented })
     }
-    const within = (ms: number, part: 'connect' | 'login'): void => {
+    const within = (ms: number): void => {
       if (timer !== null) clearTimeout(timer)
-      timer = setTimeout(() => refuse(timedOut(to, ms, part)), ms)
+      timer = setTimeout(() => {
+        refuse(timedOut(to, ms, phase === 'login' ? 'login' : phase === 'handshake' ? 'handshake' : 'connect'))
+      }, ms)
     }
-    within(spec.connectTimeoutMs, 'connect')
+    within(spec.connectTimeoutMs)
 
     const loginFault = (detail: string | null): Refusal => {
       if (partial) return secondFactor(to, methods)
@@ -163,10 +165,7 @@ export function connect(spec: ConnectSpec): Promise<ConnectResult> {
     client.on('handshake', () => {
       if (phase !== 'handshake') return
       phase = 'login'
-      within(
-        identity.kind === 'agent' ? Math.max(AGENT_LOGIN_MS, spec.connectTimeoutMs) : spec.connectTimeoutMs,
-        'login',
-      )
+      within(identity.kind === 'agent' ? Math.max(AGENT_LOGIN_MS, spec.connectTimeoutMs) : spec.connectTimeoutMs)
     })
     client.on('error', (error: LibraryError) => {
       if (phase === 'done') return
@@ -253,8 +252,8 @@ export function connect(spec: ConnectSpec): Promise<ConnectResult> {
 }
 
 /** How opening a channel went. `begun` is false when the far side cannot have been given the command. */
-export type Opened =
-  | { readonly ok: true; readonly channel: ClientChannel }
+export type Opened<T> =
+  | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly why: 'busy' | 'refused' | 'dead'; readonly begun: boolean; readonly detail: string }
 
 /** One logged-in connection. */
@@ -315,12 +314,16 @@ export class Connection {
     for (const callback of callbacks) callback()
   }
 
-  /** Opens a channel with a command. Does not count against the slots: the caller holds one. */
-  exec(line: string): Promise<Opened> {
+  /**
+   * Opens a channel with a command. Does not count against the slots: the caller holds one.
+   * @param attach is called in the same turn in which the channel opens: a short command's exit may stand in the same packet, and an
+   *   event that nobody listens to is lost
+   */
+  exec<T>(line: string, attach: (channel: ClientChannel) => T): Promise<Opened<T>> {
     return new Promise((resolve) => {
       try {
         this.#client.exec(line, (error: (Error & { reason?: number | string }) | undefined, channel) => {
-          if (!error) return resolve({ ok: true, channel })
+          if (!error) return resolve({ ok: true, value: attach(channel) })
           const detail = error.message
           if (typeof error.reason === 'number') {
             // 2 is what OpenSSH says above MaxSessions, 4 is "resource shortage".
@@ -388,12 +391,14 @@ export class Connection {
 
   /** Runs a short command of our own and collects what it says. Never rejects. */
   async short(line: string): Promise<ShortAnswer> {
-    const opened = await this.exec(line)
+    const opened = await this.exec(line, (channel) => ({ answer: this.#collect(channel) }))
     if (!opened.ok) return { ok: false, why: opened.why, detail: opened.detail }
-    const { channel } = opened
+    return opened.value.answer
+  }
+
+  #collect(channel: ClientChannel): Promise<ShortAnswer> {
     return new Promise((resolve) => {
-      const parts: { stdout: Buffer[]; stderr: Buffer[] } = { stdout: [], stderr: [] }
-      let bytes = 0
+      const said = { stdout: new Tail(), stderr: new Tail() }
       let exitCode: number | null = null
       let done = false
       const finish = (dead: boolean): void => {
@@ -401,22 +406,16 @@ export class Connection {
         done = true
         clearTimeout(timer)
         forget()
-        const stdout = Buffer.concat(parts.stdout).toString('utf8')
-        const stderr = Buffer.concat(parts.stderr).toString('utf8')
         if (dead) resolve({ ok: false, why: 'dead', detail: this.#reason ?? 'the connection ended' })
-        else resolve({ ok: true, stdout, stderr, exitCode })
+        else resolve({ ok: true, stdout: said.stdout.text(), stderr: said.stderr.text(), exitCode })
       }
       const timer = setTimeout(() => {
         channel.close()
         finish(false)
       }, SHORT_COMMAND_MS)
       const forget = this.onEnd(() => finish(true))
-      const take = (into: Buffer[]) => (chunk: Buffer) => {
-        bytes += chunk.length
-        if (bytes <= SHORT_COMMAND_BYTES) into.push(chunk)
-      }
-      channel.on('data', take(parts.stdout))
-      channel.stderr.on('data', take(parts.stderr))
+      channel.on('data', (chunk: Buffer) => said.stdout.add(chunk))
+      channel.stderr.on('data', (chunk: Buffer) => said.stderr.add(chunk))
       channel.on('error', () => undefined)
       channel.on('exit', (code: number | null) => {
         exitCode = code
@@ -466,6 +465,20 @@ export class Connection {
 export type ShortAnswer =
   | { readonly ok: true; readonly stdout: string; readonly stderr: string; readonly exitCode: number | null }
   | { readonly ok: false; readonly why: 'busy' | 'refused' | 'dead'; readonly detail: string }
+
+/** The last bytes of a stream. */
+class Tail {
+  #bytes: Buffer = Buffer.alloc(0)
+
+  add(chunk: Buffer): void {
+    const all = Buffer.concat([this.#bytes, chunk])
+    this.#bytes = all.length > SHORT_COMMAND_BYTES ? Buffer.from(all.subarray(all.length - SHORT_COMMAND_BYTES)) : all
+  }
+
+  text(): string {
+    return this.#bytes.toString('utf8')
+  }
+}
 
 function endedHow(answer: { readonly exitCode: number | null }): string {
   return answer.exitCode === null ? 'it ended without an exit code' : `it ended with exit code ${answer.exitCode}`

@@ -172,17 +172,16 @@ export function secondFactor(to: Whereto, methods: readonly string[]): Refusal {
   }
 }
 
-/** Nothing answers at all, within the time there is. */
-export function timedOut(to: Whereto, ms: number, phase: 'connect' | 'login'): Refusal {
+/** Nothing answers at all, or no longer, within the time there is. */
+export function timedOut(to: Whereto, ms: number, phase: 'connect' | 'handshake' | 'login'): Refusal {
   const within = `within ${Math.round(ms / 100) / 10} s`
-  return {
-    failure: 'timeout',
-    sentence:
-      phase === 'connect'
-        ? `${placeOf(to)} did not answer ${within}. The host may be off, or a firewall drops the packets: check address and port, and try ssh -p ${to.port} ${to.user}@${to.address} in a terminal.`
-        : `${placeOf(to)} answered, but the login was not finished ${within}. The host may be overloaded or an SSH agent waits for a confirmation: try ssh -p ${to.port} ${to.user}@${to.address} in a terminal.`,
-    detail: null,
+  const tryIt = `try ssh -p ${to.port} ${to.user}@${to.address} in a terminal`
+  const sentences = {
+    connect: `${placeOf(to)} did not answer ${within}. The host may be off, or a firewall drops the packets: check address and port, and ${tryIt}.`,
+    handshake: `${placeOf(to)} took the connection and did not begin to speak SSH ${within}. The port may belong to another service, or the host is overloaded: check the port, and ${tryIt}.`,
+    login: `${placeOf(to)} answered, but the login was not finished ${within}. The host may be overloaded, or an SSH agent waits for a confirmation: ${tryIt}.`,
   }
+  return { failure: 'timeout', sentence: sentences[phase], detail: null }
 }
 
 const SOCKET_REASONS: Readonly<Record<string, string>> = {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientChannel } from 'ssh2'
 import type { Plan } from '../../../src-preload/contract/model'
 import type { Log, RunEnd, RunHandle, RunMode, RunSink } from '../../ports'
@@ -29,6 +30,9 @@ const STOP_LIMIT_MS = 10_000
 const GONE_GRACE_MS = 1500
 /** The app has its own clock for the limit, and the far side its dead-man; this one only keeps a run from hanging for ever. */
 const BEYOND_LIMIT_MS = 30_000
+/** A server that refuses a session may have one again in a moment. */
+const REFUSED_PAUSE_MS = 50
+const MOST_REFUSALS = 100
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** Starts a plan at its host. The handle's `end` never rejects and always settles. */
@@ -198,6 +202,7 @@ class SshRun implements RunHandle {
       this.#settle(refused(far))
       return false
     }
+    let refusals = 0
     for (;;) {
       const waited = await this.#unlessStopped(
         connection.runs.acquire().then((slot) => ({ slot })),
@@ -231,11 +236,9 @@ class SshRun implements RunHandle {
         const watch = new Watch(this.#deps, connection, word, to, plan, this.#sink)
         // From here a stop cannot be answered by "nothing was run": the request is on its way.
         this.#stopFar = () => watch.stop()
-        const opened = await connection.exec(built.line)
+        const opened = await connection.exec(built.line, (channel) => ({ end: watch.follow(channel, built.stdin) }))
         if (opened.ok) {
-          const end = watch.follow(opened.channel, built.stdin)
-          if (this.#stopping) watch.stop()
-          this.#settle(await end)
+          this.#settle(await opened.value.end)
           return false
         }
         this.#stopFar = null
@@ -250,9 +253,12 @@ class SshRun implements RunHandle {
           this.#settle(this.#stoppedBefore())
           return false
         }
-        if (opened.why === 'busy' && connection.runs.taken > 1) {
-          // The server takes fewer sessions than we thought; wait until one of the others ends.
-          connection.runs.lower(connection.runs.taken - 1)
+        if (opened.why === 'busy' && refusals < MOST_REFUSALS) {
+          // The server takes fewer sessions than we thought: wait until one of the others ends. With no other, the session that ended
+          // last is still being cleared away over there.
+          refusals += 1
+          if (connection.runs.taken > 1) connection.runs.lower(connection.runs.taken - 1)
+          else await this.#unlessStopped(sleep(REFUSED_PAUSE_MS), () => undefined)
           continue
         }
         if (opened.why === 'dead' && attempts < 2) return true
