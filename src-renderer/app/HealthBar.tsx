@@ -22,8 +22,8 @@ function Problem({ problem }: { readonly problem: HealthProblem }) {
     setBusy(null)
   }
   return (
-    <li className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 py-2">
-      <Icon className="text-destructive" name="warning" />
+    <li className="flex flex-wrap items-start gap-x-3 gap-y-2 px-4 py-2">
+      <Icon className="mt-0.5 text-destructive" name="warning" />
       <div className="min-w-0 flex-1 basis-80 break-words">
         <span className="text-ink">
           <Visible text={problem.sentence} />

@@ -63,12 +63,9 @@ function Running({ view, now }: { readonly view: ExecutionView; readonly now: nu
         <span className="min-w-0 break-all font-mono text-code text-ink-2">
           <Visible text={view.target} />
         </span>
-        <span className="tabular ml-auto text-meta text-ink-3">
-          {view.state === 'running' ? duration(now - (view.startedAt ?? view.requestedAt), true) : ''}
-        </span>
       </div>
       <Line view={view} />
-      <div className="flex gap-2">
+      <div className="flex items-center gap-2">
         <button
           aria-label={`Show ${headOf(view.command).line.slice(0, 60)} on ${view.target}`}
           className="btn btn-small"
@@ -98,6 +95,9 @@ function Running({ view, now }: { readonly view: ExecutionView; readonly now: nu
             {busy === 'start' ? 'Starting…' : 'Start'}
           </button>
         )}
+        <span className="tabular ml-auto text-meta text-ink-3">
+          {view.state === 'running' ? duration(now - (view.startedAt ?? view.requestedAt), true) : ''}
+        </span>
       </div>
     </li>
   )

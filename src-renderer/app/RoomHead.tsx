@@ -75,7 +75,7 @@ export function RoomHead({
 export function RoomBody({ children }: { readonly children: ReactNode }) {
   return (
     <div className="min-h-0 grow overflow-y-auto">
-      <div className="mx-auto max-w-[920px] space-y-6 px-4 py-4">{children}</div>
+      <div className="max-w-[920px] space-y-6 px-4 py-4">{children}</div>
     </div>
   )
 }

@@ -103,7 +103,7 @@ export function LiveCard({ id, outputOpen = true }: { readonly id: string; reado
 
   useEffect(() => {
     // The view holds only the beginning of an output; what runs or ran longer is read from where this window stands.
-    if (state === 'running' || (state !== undefined && longer)) void catchUpOutput(id)
+    if (state === 'running' || (state !== undefined && longer)) void catchUpOutput(id, state !== 'running')
   }, [id, state, longer])
 
   useEffect(() => {

@@ -167,8 +167,10 @@ export async function loadHosts(): Promise<void> {
   }
 }
 
-/** Reads what is known of an output from where this window's copy ends. */
-export const catchUpOutput = coalesced(async (id) => {
+/** Main keeps the beginning up to here and the end only after the run, so what was read of the middle is not final. */
+const HEAD_KEPT = OUTPUT_CAP - 4096
+
+const readOutput = coalesced(async (id) => {
   try {
     for (;;) {
       const have = useOutputs.getState().byId[id]
@@ -193,6 +195,23 @@ export const catchUpOutput = coalesced(async (id) => {
     // Nothing of it is kept any more: the card shows its persisted part.
   }
 })
+
+/** Long outputs that were read once more after their end. */
+const readWhole = new Set<string>()
+
+/** Reads what is known of an output from where this window's copy ends; of an ended run that was too long, all of it again. */
+export function catchUpOutput(id: string, ended: boolean): Promise<void> {
+  const have = useOutputs.getState().byId[id]
+  if (ended && have !== undefined && endOf(have) >= HEAD_KEPT && !readWhole.has(id)) {
+    readWhole.add(id)
+    useOutputs.setState((state) => {
+      const byId = { ...state.byId }
+      delete byId[id]
+      return { ...state, byId }
+    })
+  }
+  return readOutput(id)
+}
 
 function putOutput(id: string, output: { readonly start: number; readonly text: string }): void {
   useOutputs.setState((state) =>
@@ -253,7 +272,7 @@ function flush(): void {
   }
   if (outputChanged) useOutputs.setState({ byId: outputs, bytes })
   if (textChanged) useConversations.setState({ bySession: conversations })
-  for (const id of lost) void catchUpOutput(id)
+  for (const id of lost) void readOutput(id)
 }
 
 function putMessage(message: Message): void {

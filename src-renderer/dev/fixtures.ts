@@ -472,24 +472,20 @@ export const health: readonly HealthProblem[] = [
 ]
 
 const ledgerKinds: readonly (readonly [LedgerEntry['kind'], string, Record<string, unknown>])[] = [
-  ['ledger.opened', 'system', { version: 1 }],
-  ['host.saved', 'operator', { slug: 'strong' }],
+  ['ledger.opened', 'system', {}],
+  ['host.saved', 'operator', { host: { slug: 'strong' }, replaces: null }],
   ['host.key-trusted', 'operator', { slug: 'strong', fingerprint: 'SHA256:Zk2' }],
   ['execution.requested', 'operator', { target: 'local', command: 'uname -a', risk: 'read_only' }],
-  ['execution.started', 'system', { target: 'local', command: 'uname -a' }],
-  ['execution.finished', 'system', { target: 'local', command: 'uname -a', state: 'completed', exitCode: 0 }],
-  [
-    'approval.requested',
-    'main',
-    { target: 'host:strong', command: 'systemctl restart caddy', risk: 'config_mutation' },
-  ],
-  ['approval.settled', 'operator', { target: 'host:strong', state: 'approved' }],
-  ['approval.refused', 'operator', { reason: 'it was settled before, by the command line' }],
-  ['execution.settled', 'system', { target: 'local', state: 'denied', command: 'rm -rf /tmp/x' }],
-  ['setting.changed', 'operator', { name: 'model.baseUrl' }],
-  ['policy.changed', 'operator', { name: 'askAboutEverything', on: true }],
+  ['execution.started', 'gate', { from: 'requested' }],
+  ['execution.finished', 'gate', { state: 'completed', exitCode: 0 }],
+  ['approval.requested', 'main', { outcome: 'confirm', phrase: 'rm local' }],
+  ['approval.settled', 'operator', { to: 'denied', surface: 'cli', words: null, note: 'not today' }],
+  ['approval.refused', 'operator', { surface: 'window', code: 'already_settled', state: 'denied' }],
+  ['execution.settled', 'gate', { state: 'denied', reason: 'the policy refuses it', failure: null }],
+  ['setting.changed', 'operator', { name: 'model', model: 'qwen3:14b' }],
+  ['policy.changed', 'operator', { switch: 'askAboutEverything', on: true }],
   ['host.removed', 'operator', { slug: 'attic' }],
-  ['recovery', 'system', { reason: 'one run was left without an end' }],
+  ['recovery', 'operator', { what: 'ledger head accepted' }],
 ]
 
 export const ledger: readonly LedgerEntry[] = Array.from({ length: 140 }, (_, i) => {
@@ -500,7 +496,7 @@ export const ledger: readonly LedgerEntry[] = Array.from({ length: 140 }, (_, i)
     at: NOW - (140 - i) * 61_000,
     kind,
     actor,
-    executionId: kind.startsWith('execution') ? 'e-done' : null,
+    executionId: /^(execution|approval)/.test(kind) ? 'e-done' : null,
     approvalId: null,
     data,
     prevHash: '0'.repeat(64),

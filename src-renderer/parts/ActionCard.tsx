@@ -205,7 +205,7 @@ function Settled({ view, now }: { readonly view: ExecutionView; readonly now: nu
           , with the words “<Visible text={settlement.words} />”
         </>
       )}
-      {settlement.note === null ? null : (
+      {settlement.note === null || settlement.note === view.stateReason ? null : (
         <>
           . Note: “<Visible text={settlement.note} />”
         </>

@@ -1,4 +1,4 @@
-import { memo, useCallback, useEffect, useState } from 'react'
+import { memo, useCallback, useEffect, useMemo, useState } from 'react'
 import type { Failure, LedgerEntry, LedgerReport } from '../../../src-preload/contract'
 import { RoomBody, RoomHead } from '../../app/RoomHead'
 import { failureOf, request } from '../../bridge/client'
@@ -9,12 +9,12 @@ import { FailureText } from '../../parts/FailureText'
 import { Fold } from '../../parts/Fold'
 import { counted, exactClock } from '../../parts/time'
 import { Visible } from '../../parts/Visible'
-import { sentenceOf } from './sentences'
+import { type Subject, sentenceOf } from './sentences'
 
 const PAGE = 100
 
-const Row = memo(function Row({ entry }: { readonly entry: LedgerEntry }) {
-  const { sentence, command } = sentenceOf(entry)
+const Row = memo(function Row({ entry, subject }: { readonly entry: LedgerEntry; readonly subject: Subject | null }) {
+  const { sentence, command } = sentenceOf(entry, subject)
   const { executionId } = entry
   return (
     <li
@@ -128,6 +128,17 @@ export default function Activity() {
     return () => clearTimeout(timer)
   }, [head, read])
 
+  // Only the first entry of a request holds its command; the others are told with it.
+  const subjects = useMemo(() => {
+    const found = new Map<string, Subject>()
+    for (const entry of entries ?? []) {
+      const { target, command } = entry.data
+      if (entry.executionId === null || typeof target !== 'string' || typeof command !== 'string') continue
+      found.set(entry.executionId, { target, command })
+    }
+    return found
+  }, [entries])
+
   return (
     <>
       <RoomHead title="Activity" />
@@ -155,7 +166,11 @@ export default function Activity() {
             </h2>
             <ul className="divide-y divide-line">
               {entries.map((entry) => (
-                <Row entry={entry} key={entry.seq} />
+                <Row
+                  entry={entry}
+                  key={entry.seq}
+                  subject={entry.executionId === null ? null : (subjects.get(entry.executionId) ?? null)}
+                />
               ))}
             </ul>
           </section>

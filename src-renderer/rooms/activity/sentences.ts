@@ -4,97 +4,141 @@ import { RISK_WORD, STATE_WORD } from '../../parts/words'
 
 type Data = LedgerEntry['data']
 
-function text(data: Data, ...names: readonly string[]): string | null {
-  for (const name of names) {
-    const value = data[name]
-    if (typeof value === 'string' && value !== '') return visibleText(value)
-    if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  }
-  return null
+/** What an entry is about, known from the entry of its request or from the card. */
+export interface Subject {
+  readonly target: string
+  readonly command: string
 }
 
-/** A word of a closed list as people say it; anything else as it is. */
-function word(value: string | null): string | null {
+function text(data: Data, name: string): string | null {
+  const value = data[name]
+  if (typeof value === 'string' && value !== '') return visibleText(value)
+  return typeof value === 'number' ? String(value) : null
+}
+
+function inner(data: Data, outer: string, name: string): string | null {
+  const value = data[outer]
+  return typeof value === 'object' && value !== null ? text(value as Data, name) : null
+}
+
+function stateWord(value: string | null): string | null {
   if (value === null) return null
   const states: Readonly<Record<string, string>> = STATE_WORD
-  const risks: Readonly<Record<string, string>> = RISK_WORD
-  return states[value] ?? risks[value] ?? value.replaceAll('_', ' ')
+  return states[value] ?? value.replaceAll('_', ' ')
 }
 
 function shortened(value: string): string {
   const line = value.split('\n')[0] ?? ''
-  return line.length > 140 ? `${line.slice(0, 139)}…` : line === value ? line : `${line} …`
+  if (line.length > 160) return `${line.slice(0, 159)}…`
+  return line === value ? line : `${line} …`
 }
 
-function joined(...parts: readonly (string | null)[]): string {
-  return parts.filter((part) => part !== null && part !== '').join(' ')
+const SWITCH_WORD: Readonly<Record<string, string>> = {
+  askAboutEverything: 'Ask about everything',
+  pauseAutomatic: 'Pause automatic runs',
+}
+
+const REFUSED_WORD: Readonly<Record<string, string>> = {
+  already_settled: 'it was settled before',
+  expired: 'it had expired',
+  drift: 'what was shown was no longer what waited',
+  wrong_phrase: 'the phrase was not the right one',
+  phrase_paused: 'there were too many wrong phrases',
+  forbidden: 'it was not the operator, or not the place to answer',
 }
 
 /** Who did it, in words. */
 export function actorWord(actor: string): string {
   if (actor === 'operator') return 'You'
   if (actor === 'main' || actor === 'agent') return 'The agent'
-  if (actor === 'system' || actor === 'nomos') return 'Nomos'
-  if (actor.startsWith('mcp:')) return `${actor.slice(4)} (over MCP)`
-  return actor
+  if (actor.startsWith('mcp:')) return `${visibleText(actor.slice(4))} (over MCP)`
+  if (actor.startsWith('runbook:')) return `The runbook ${visibleText(actor.slice(8))}`
+  if (['system', 'gate', 'time', 'recovery', 'nomos'].includes(actor)) return 'Nomos'
+  return visibleText(actor)
 }
 
 /** What one ledger entry says, as a sentence and, where there is one, the command it is about. */
-export function sentenceOf(entry: LedgerEntry): { readonly sentence: string; readonly command: string | null } {
+export function sentenceOf(
+  entry: LedgerEntry,
+  subject: Subject | null = null,
+): { readonly sentence: string; readonly command: string | null } {
   const { data } = entry
   const who = actorWord(entry.actor)
-  const target = text(data, 'target')
-  const on = target === null ? null : `on ${target}`
-  const command = text(data, 'command')
-  const risk = word(text(data, 'risk'))
-  const state = word(text(data, 'state', 'outcome', 'verdict'))
-  const reason = text(data, 'reason', 'stateReason', 'sentence', 'why')
-  const because = reason === null ? null : `(${shortened(reason)})`
-  const quoted = command === null ? null : shortened(command)
-  const say = (...parts: readonly (string | null)[]) => ({ sentence: `${joined(...parts)}.`, command: quoted })
+  const target = text(data, 'target') ?? subject?.target ?? null
+  const on = target === null ? '' : ` on ${target}`
+  const command = text(data, 'command') ?? (subject === null ? null : visibleText(subject.command))
+  const reason = text(data, 'reason') ?? text(data, 'stateReason')
+  const because = reason === null ? '' : ` (${shortened(reason).replace(/\.$/, '')})`
+  const say = (sentence: string) => ({
+    sentence: `${sentence}.`,
+    command: command === null ? null : shortened(command),
+  })
   switch (entry.kind) {
     case 'ledger.opened':
       return say('The ledger begins here')
-    case 'execution.requested':
-      return say(who, 'asked to run a command', on, risk === null ? null : `(${risk})`)
+    case 'execution.requested': {
+      if (data.again === true) return say(`The same was asked for again${on}`)
+      const risks: Readonly<Record<string, string>> = RISK_WORD
+      const risk = risks[text(data, 'risk') ?? '']
+      return say(`${who} asked for a command${on}${risk === undefined ? '' : `: ${risk}`}${because}`)
+    }
     case 'execution.started':
-      return say('A command started', on)
+      return say(`The command started${on}`)
     case 'execution.finished': {
-      const exit = text(data, 'exitCode', 'exit')
+      const exit = text(data, 'exitCode')
+      const state = stateWord(text(data, 'state'))
       return say(
-        'A command ended',
-        on,
-        state === null ? null : `as ${state}`,
-        exit === null ? null : `with exit ${exit}`,
-        because,
+        `The command ended${on}${state === null ? '' : `: ${state}`}${exit === null || exit === '0' ? '' : `, exit ${exit}`}${because}`,
       )
     }
     case 'execution.settled':
-      return say('A request was settled', on, state === null ? null : `as ${state}`, 'without running', because)
+      return say(`The request was closed${on}: ${stateWord(text(data, 'state')) ?? 'settled'}${because}`)
     case 'approval.requested':
-      return say('Your answer was asked for', on, risk === null ? null : `(${risk})`)
-    case 'approval.settled':
-      return say(who, 'settled an approval', on, state === null ? null : `as ${state}`, because)
-    case 'approval.refused':
-      return say('An answer by', who === 'You' ? 'you' : who, 'came to nothing', because)
-    case 'host.saved':
-      return say(who, 'saved the host', text(data, 'slug', 'host'))
-    case 'host.removed':
-      return say(who, 'removed the host', text(data, 'slug', 'host'))
-    case 'host.key-trusted':
-      return say(who, 'trusted a key of the host', text(data, 'slug', 'host'))
-    case 'setting.changed':
-      return say(who, 'changed a setting:', text(data, 'name', 'setting', 'key') ?? 'see the detail')
-    case 'policy.changed': {
-      const on = data.on ?? data.value
+      return say(`An answer was asked for${on}${text(data, 'outcome') === 'confirm' ? ', with a typed phrase' : ''}`)
+    case 'approval.settled': {
+      const to = text(data, 'to') ?? 'settled'
+      if (to === 'expired') return say(`Nobody answered in time${on}`)
+      const note = text(data, 'note')
+      const place = text(data, 'surface') === 'cli' ? ' at the command line' : ''
       return say(
-        who,
-        'changed the policy:',
-        text(data, 'name', 'switch', 'what') ?? 'see the detail',
-        typeof on === 'boolean' ? (on ? 'is on' : 'is off') : null,
+        `${who} ${to === 'settled' ? 'settled' : to} it${on}${place}${note === null ? because : ` (${shortened(note).replace(/\.$/, '')})`}`,
       )
     }
+    case 'approval.refused': {
+      const code = text(data, 'code')
+      const why = code === null ? because : `: ${REFUSED_WORD[code] ?? code.replaceAll('_', ' ')}`
+      return say(`${who === 'You' ? 'Your answer' : `An answer of ${who}`} was refused${on}${why}`)
+    }
+    case 'host.saved': {
+      const slug = inner(data, 'host', 'slug') ?? text(data, 'slug') ?? ''
+      const before = text(data, 'replaces')
+      return say(
+        before === null
+          ? `${who} added host:${slug}`
+          : before === slug
+            ? `${who} changed host:${slug}`
+            : `${who} renamed host:${before} to host:${slug}`,
+      )
+    }
+    case 'host.removed':
+      return say(`${who} removed host:${text(data, 'slug') ?? ''}`)
+    case 'host.key-trusted':
+      return say(`${who} trusted a key of host:${text(data, 'slug') ?? ''}`)
+    case 'setting.changed': {
+      const name = text(data, 'name')
+      const model = text(data, 'model')
+      if (name === 'model') return say(`${who} set the model${model === null ? '' : ` to ${model}`}`)
+      return say(`${who} changed a setting${name === null ? '' : `: ${name}`}`)
+    }
+    case 'policy.changed': {
+      const name = text(data, 'switch')
+      if (name !== null) return say(`${who} switched “${SWITCH_WORD[name] ?? name}” ${data.on === true ? 'on' : 'off'}`)
+      if (text(data, 'setAside') !== null) return say(`${who} set the broken exec-approvals file aside`)
+      return say(`${who} changed the policy`)
+    }
     case 'recovery':
-      return say('Nomos cleared up after an unexpected end', because)
+      return say(
+        `Nomos set something right after a fault${text(data, 'what') === null ? because : `: ${text(data, 'what')}`}`,
+      )
   }
 }
