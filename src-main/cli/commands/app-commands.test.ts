@@ -1,33 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'vite'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { EXIT } from '../exits'
 import { approvalOf, executionOf, type FakeApp, fakeApp } from '../fake-app.fixture'
 import { type FakeIo, fakeIo, fakeTerminal } from '../fake-io.fixture'
+import { bundleCommands, Operator } from '../operator.fixture'
 import { run } from '../program'
 
-const repository = join(import.meta.dirname, '..', '..', '..')
 const linux = process.platform === 'linux'
 let home: string
 let app: FakeApp
 let bundle: string
 
 beforeAll(async () => {
-  // The real command, for what needs a real terminal. Inside node_modules, so that what stays external is found.
-  bundle = mkdtempSync(join(repository, 'node_modules', '.nomos-cli-test-'))
-  await build({
-    configFile: false,
-    logLevel: 'silent',
-    root: repository,
-    build: {
-      ssr: join(repository, 'src-main', 'cli', 'main.ts'),
-      outDir: bundle,
-      rollupOptions: { external: ['better-sqlite3-napi9'], output: { entryFileNames: 'cli.js', format: 'es' } },
-    },
-  })
+  bundle = await bundleCommands('cli')
 })
 afterAll(() => rmSync(bundle, { recursive: true, force: true }))
 
@@ -35,55 +22,10 @@ beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'napp-'))
 })
 afterEach(async () => {
-  for (const child of children) child.kill('SIGKILL')
-  children.clear()
+  Operator.endAll()
   await app.server.stop()
   rmSync(home, { recursive: true, force: true })
 })
-
-const children = new Set<ChildProcess>()
-
-/** The real command in a real terminal; `say` types once `when` was shown. */
-class Operator {
-  shown = ''
-  readonly exit: Promise<number>
-  private wake: () => void = () => {}
-  private from = 0
-  private readonly child: ChildProcess
-  constructor(words: string) {
-    const child = spawn('script', ['-qec', `'${process.execPath}' '${join(bundle, 'cli.js')}' ${words}`, '/dev/null'], {
-      env: { ...process.env, NOMOS_HOME: home, NO_COLOR: '1', TERM: 'dumb' },
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
-    children.add(child)
-    this.child = child
-    child.stdout.on('data', (chunk: Buffer) => {
-      this.shown += chunk.toString('utf8')
-      this.wake()
-    })
-    this.exit = new Promise((resolve) => child.once('close', (code) => resolve(code ?? -1)))
-  }
-  /** Waits for text that was not waited for before, and gives the match. */
-  async sees(pattern: RegExp): Promise<RegExpExecArray> {
-    for (;;) {
-      const found = pattern.exec(this.shown.slice(this.from))
-      if (found !== null) {
-        this.from += found.index + found[0].length
-        return found
-      }
-      await new Promise<void>((resolve) => {
-        this.wake = resolve
-      })
-    }
-  }
-  types(text: string): void {
-    this.child.stdin?.write(text)
-  }
-  async typesCode(): Promise<void> {
-    const [, code] = await this.sees(/code within a minute: ([A-Z0-9]{6}) > /)
-    this.types(`${code}\r`)
-  }
-}
 
 function pend(...ids: string[]): void {
   for (const id of ids) {
@@ -258,7 +200,7 @@ describe.runIf(linux)('approvals at a real terminal', () => {
     app = await fakeApp(home)
     const command = `touch \u202efile && ${'x'.repeat(200)}\nsecond line`
     app.executions.set('exe_1', executionOf('1', 'pending_approval', { command, approval: approvalOf('1') }))
-    const operator = new Operator('approvals approve 1')
+    const operator = new Operator(bundle, home, 'approvals approve 1')
     await operator.typesCode()
     await operator.sees(/apr_1 is approved\./)
     expect(await operator.exit).toBe(0)
@@ -278,7 +220,7 @@ describe.runIf(linux)('approvals at a real terminal', () => {
   it('denies with a note', async () => {
     app = await fakeApp(home)
     pend('1')
-    const operator = new Operator("approvals deny apr_1 --note 'use apt'")
+    const operator = new Operator(bundle, home, "approvals deny apr_1 --note 'use apt'")
     await operator.typesCode()
     expect(await operator.exit).toBe(0)
     expect(answers()[0]?.input).toMatchObject({ answer: { kind: 'deny', note: 'use apt' } })
@@ -288,7 +230,7 @@ describe.runIf(linux)('approvals at a real terminal', () => {
     app = await fakeApp(home)
     pend('1')
     for (const typed of ['AAAAAA\r', '\r', '\u0003']) {
-      const operator = new Operator('approvals approve 1')
+      const operator = new Operator(bundle, home, 'approvals approve 1')
       await operator.sees(/within a minute: /)
       operator.types(typed)
       expect(await operator.exit).toBe(EXIT.notOperator)
@@ -299,7 +241,7 @@ describe.runIf(linux)('approvals at a real terminal', () => {
   it('reads the code from the terminal, not from standard input', async () => {
     app = await fakeApp(home)
     pend('1')
-    const operator = new Operator('approvals approve 1 </dev/null >/dev/null')
+    const operator = new Operator(bundle, home, 'approvals approve 1 </dev/null >/dev/null')
     await operator.typesCode()
     expect(await operator.exit).toBe(0)
     expect(answers()).toHaveLength(1)
@@ -311,12 +253,12 @@ describe.runIf(linux)('approvals at a real terminal', () => {
       'exe_1',
       executionOf('1', 'pending_approval', { approval: approvalOf('1', { outcome: 'confirm', phrase: 'rm local' }) }),
     )
-    const wrong = new Operator('approvals approve 1')
+    const wrong = new Operator(bundle, home, 'approvals approve 1')
     await wrong.sees(/Type rm local to approve/)
     wrong.types('yes\r')
     await wrong.typesCode()
     expect(await wrong.exit).toBe(EXIT.failed)
-    const right = new Operator('approvals approve 1')
+    const right = new Operator(bundle, home, 'approvals approve 1')
     await right.sees(/Type rm local to approve/)
     right.types('rm local\r')
     await right.typesCode()
@@ -326,7 +268,7 @@ describe.runIf(linux)('approvals at a real terminal', () => {
   it('starts what was approved before a crash, with a code', async () => {
     app = await fakeApp(home)
     app.executions.set('exe_1', executionOf('1', 'approved', { approval: approvalOf('1', { state: 'approved' }) }))
-    const operator = new Operator('executions start 1')
+    const operator = new Operator(bundle, home, 'executions start 1')
     const [, code] = await operator.sees(/To start, type this code within a minute: (\w+) > /)
     operator.types(`${code}\r`)
     await operator.sees(/exe_1 is running/)
@@ -336,7 +278,7 @@ describe.runIf(linux)('approvals at a real terminal', () => {
 
   it('watches: answers what comes, withdraws what was settled elsewhere, ends with Ctrl-C', async () => {
     app = await fakeApp(home)
-    const operator = new Operator('approvals watch')
+    const operator = new Operator(bundle, home, 'approvals watch')
     await operator.sees(/Nothing waits now/)
     pend('1')
     expect(await app.server.announcer.announce({ approvalId: 'apr_1', title: 'touch', body: '' })).toBe(true)
@@ -378,7 +320,7 @@ describe.runIf(linux)('approvals at a real terminal', () => {
   it('says so when Nomos goes away while it watches', async () => {
     app = await fakeApp(home)
     pend('1')
-    const operator = new Operator('approvals watch')
+    const operator = new Operator(bundle, home, 'approvals watch')
     await operator.sees(/\[a\/d\/n\/l\] > /)
     await app.server.stop()
     await operator.sees(/Nomos is stopping/)

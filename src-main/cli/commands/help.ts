@@ -24,6 +24,7 @@ const PAGES: Readonly<Record<string, Page>> = {
     what: 'Asks for a command to be run; the gate decides as for every other request.',
     more: [
       'What follows the target is the command; "--" in it is never special. Output is streamed.',
+      'Of a very long output the middle is not kept.',
       "The exit code is the command's, or 1 when it did not run to its end. Ctrl-C stops the run.",
     ],
   },

@@ -41,6 +41,7 @@ async function follow(app: App, io: Io, wish: Wish): Promise<number> {
   let printed = 0
   let last: ExecutionView | null = null
   let told: string | null = null
+  let approvedAt: number | null = null
   let interrupts = 0
   let finish: (code: number) => void = () => {}
   let fail: (error: unknown) => void = () => {}
@@ -83,8 +84,16 @@ async function follow(app: App, io: Io, wish: Wish): Promise<number> {
   }
   const tell = (view: ExecutionView): void => {
     if (told === view.state || wish.json) return
+    // Between the answer and the start it is approved for a moment; only one that stays so needs the operator.
+    if (view.state === 'approved') {
+      approvedAt ??= Date.now()
+      if (Date.now() - approvedAt < LOOK_MS) return
+    }
     told = view.state
-    if (view.state === 'approved') io.stderr.write(`nomos: ${view.id} is approved and not started yet.\n`)
+    if (view.state === 'approved')
+      io.stderr.write(
+        `nomos: ${view.id} is approved and not started. Start it with: nomos executions start ${view.id}\n`,
+      )
     else if (view.approval !== null) {
       const where = app.welcome.host === 'window' ? 'on its card in the window, or in' : 'in'
       io.stderr.write(
