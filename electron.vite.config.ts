@@ -10,6 +10,8 @@ export default defineConfig({
   main: {
     build: {
       outDir: 'out/main',
+      // Electron 45 is what we ship with; the development runtime is Electron 33, and the command line runs on Node 20.
+      target: 'node20.18',
       rollupOptions: {
         input: {
           index: resolve(root, 'src-main/index.ts'),
@@ -24,6 +26,7 @@ export default defineConfig({
   preload: {
     build: {
       outDir: 'out/preload',
+      target: 'node20.18',
       // A sandboxed preload can require nothing but electron, so it has to be one self-contained CommonJS file.
       externalizeDeps: { exclude: ['zod'] },
       rollupOptions: {
@@ -38,6 +41,7 @@ export default defineConfig({
     build: {
       outDir: resolve(root, 'out/renderer'),
       emptyOutDir: true,
+      target: 'chrome130',
       // Parsing counts at every start: a window is usable sooner with less to read.
       minify: true,
       rollupOptions: { input: { index: resolve(root, 'src-renderer/index.html') } },

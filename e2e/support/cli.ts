@@ -1,0 +1,62 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '../..')
+const program = resolve(root, 'out/main/cli.js')
+
+function environment(home: string): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = {}
+  for (const [name, value] of Object.entries(process.env))
+    if (!name.startsWith('VITEST') && !name.startsWith('NOMOS_')) env[name] = value
+  return { ...env, NOMOS_HOME: home }
+}
+
+/** Runs the `nomos` command as built, without a terminal. */
+export function nomos(
+  home: string,
+  args: readonly string[],
+  input = '',
+): { status: number | null; stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+    encoding: 'utf8',
+    input,
+    env: environment(home),
+    timeout: 60_000,
+  })
+  return { status, stdout, stderr }
+}
+
+/** Runs it at a real terminal (util-linux's `script` makes one) and answers what it asks: the code, then the phrase if there is one. */
+export function atTerminal(
+  home: string,
+  args: readonly string[],
+  phrase = '',
+): Promise<{ status: number | null; output: string }> {
+  const line = [process.execPath, program, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
+  // `setsid` is what a terminal emulator does: the shell in it belongs to nobody else's session.
+  const child = spawn('script', ['-qfec', line, '/dev/null'], {
+    env: environment(home),
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  let output = ''
+  let answered = 0
+  child.stdout.on('data', (bytes: Buffer) => {
+    output += bytes.toString('utf8')
+    const prompts = output.split('> ').length - 1
+    const code = /code within a minute: (\S+) > ?$/.exec(output)
+    if (code !== null && prompts > answered) {
+      answered = prompts
+      child.stdin.write(`${code[1]}\n`)
+    } else if (phrase !== '' && /> ?$/.test(output) && prompts > answered) {
+      answered = prompts
+      child.stdin.write(`${phrase}\n`)
+    }
+  })
+  return new Promise((done) => {
+    const timer = setTimeout(() => child.kill(), 30_000)
+    child.on('exit', (status) => {
+      clearTimeout(timer)
+      done({ status, output })
+    })
+  })
+}
