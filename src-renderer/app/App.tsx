@@ -67,6 +67,11 @@ export function App() {
           <Room key={room} name={room} />
         </main>
         <Now />
+        {nowOver || listOver ? (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: Esc does the same
+          // biome-ignore lint/a11y/noStaticElementInteractions: a place to click away from what lies over the room
+          <div className="frame-away" onClick={() => useUi.setState({ nowOver: false, listOver: false })} />
+        ) : null}
       </div>
       <LiveRegion />
       {overlay === 'palette' ? <Palette /> : null}

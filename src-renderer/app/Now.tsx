@@ -12,9 +12,13 @@ import { Switch } from '../parts/Switch'
 import { counted, duration, timeLeft } from '../parts/time'
 import { useNow } from '../parts/useNow'
 import { Visible } from '../parts/Visible'
+import { visibleText } from '../parts/visible'
 
 /** More than this are counted, not listed: the approvals room has them all. */
 const MOST_LISTED = 20
+
+const nameOf = (view: ExecutionView): string =>
+  `${visibleText(headOf(view.command).line).slice(0, 60)} on ${view.target}`
 
 function Line({ view }: { readonly view: ExecutionView }) {
   const { line, more } = headOf(view.command)
@@ -38,7 +42,7 @@ function Waiting({ view, now }: { readonly view: ExecutionView; readonly now: nu
       <Line view={view} />
       <div className="flex items-center gap-2">
         <button
-          aria-label={`Review ${headOf(view.command).line.slice(0, 60)} on ${view.target}`}
+          aria-label={`Review ${nameOf(view)}`}
           className="btn btn-small"
           data-testid="review"
           onClick={() => reveal(view.id)}
@@ -56,6 +60,7 @@ function Waiting({ view, now }: { readonly view: ExecutionView; readonly now: nu
 
 function Running({ view, now }: { readonly view: ExecutionView; readonly now: number }) {
   const busy = useCardNotes((state) => state.byId[view.id]?.busy ?? null)
+  const name = nameOf(view)
   return (
     <li className="space-y-1 rounded border border-line bg-page px-2.5 py-2">
       <div className="flex flex-wrap items-center gap-x-2">
@@ -66,17 +71,12 @@ function Running({ view, now }: { readonly view: ExecutionView; readonly now: nu
       </div>
       <Line view={view} />
       <div className="flex items-center gap-2">
-        <button
-          aria-label={`Show ${headOf(view.command).line.slice(0, 60)} on ${view.target}`}
-          className="btn btn-small"
-          onClick={() => reveal(view.id)}
-          type="button"
-        >
+        <button aria-label={`Show ${name}`} className="btn btn-small" onClick={() => reveal(view.id)} type="button">
           Show
         </button>
         {view.state === 'running' ? (
           <button
-            aria-label={`Stop ${headOf(view.command).line.slice(0, 60)} on ${view.target}`}
+            aria-label={busy === 'stop' ? undefined : `Stop ${name}`}
             className="btn btn-small"
             disabled={busy !== null}
             onClick={() => void stop(view.id)}
@@ -86,7 +86,7 @@ function Running({ view, now }: { readonly view: ExecutionView; readonly now: nu
           </button>
         ) : (
           <button
-            aria-label={`Start ${headOf(view.command).line.slice(0, 60)} on ${view.target}`}
+            aria-label={busy === 'start' ? undefined : `Start ${name}`}
             className="btn btn-small"
             disabled={busy !== null}
             onClick={() => void start(view.id)}

@@ -1,17 +1,26 @@
 import { useEffect, useRef, useState } from 'react'
-import type { Failure } from '../../src-preload/contract'
+import type { ExecutionView, Failure } from '../../src-preload/contract'
 import { ActionCard } from '../parts/ActionCard'
+import { headOf } from '../parts/command'
 import { Dialog } from '../parts/Dialog'
 import { FailureText } from '../parts/FailureText'
 import { OutputText } from '../parts/OutputPane'
 import { size } from '../parts/time'
+import { visibleText } from '../parts/visible'
 import { failureOf, request } from './client'
 import { approve, deny, reveal, runAgain, start, stop } from './desk'
 import { putExecutions, useCardNotes, useExecutions, useOutputs } from './stores'
 import { catchUpOutput } from './sync'
 import { useUi } from './ui'
 
+/** The most bytes of an output that outlive the run's place in memory. */
 const PERSISTED = 4096
+
+/** True when a text can only be the kept part of an output that was cut: main says that of the kept part, not of what it still has. */
+function isCut(view: ExecutionView, text: string): boolean {
+  return view.truncated && text.length <= PERSISTED && new TextEncoder().encode(text).length <= PERSISTED
+}
+
 const PART = 1_048_576
 /** What one layer can show without becoming slow; more is for a file, not for a window. */
 const MOST_SHOWN = 8 * PART
@@ -54,7 +63,15 @@ function WholeOutput({ id, onClose }: { readonly id: string; readonly onClose: (
   }, [id])
   const text = whole !== null && whole.text !== '' ? whole : { text: view?.output ?? '', start: 0, end: 0 }
   return (
-    <Dialog onClose={onClose} title={`Output of ${view?.target ?? ''}`} wide>
+    <Dialog
+      onClose={onClose}
+      title={
+        view === undefined
+          ? 'Output'
+          : `Output of ${visibleText(headOf(view.command).line).slice(0, 80)} on ${view.target}`
+      }
+      wide
+    >
       {/* biome-ignore lint/a11y/useSemanticElements: a named box of text, not a set of fields */}
       <pre
         aria-label="Whole output"
@@ -69,7 +86,7 @@ function WholeOutput({ id, onClose }: { readonly id: string; readonly onClose: (
         <p>
           {size(view?.outputBytes ?? 0)} in all.
           {text.start > 0 ? ' The beginning is no longer kept.' : ''}
-          {view?.truncated === true ? ' It was longer than what is kept, and was cut.' : ''}
+          {view !== undefined && isCut(view, text.text) ? ' Only this part of it was kept.' : ''}
           {text.text.length >= MOST_SHOWN ? ' Only the first part is shown here.' : ''}
         </p>
         {failure === null ? null : <FailureText failure={failure} />}
@@ -139,7 +156,11 @@ export function LiveCard({ id, outputOpen = true }: { readonly id: string; reado
         busy={note?.busy ?? null}
         cardRef={card}
         madeAgain={again !== null}
-        output={output === undefined || output.text === '' ? null : { ...output, bytes: bytes ?? view.outputBytes }}
+        output={
+          output === undefined || output.text === ''
+            ? null
+            : { ...output, bytes: bytes ?? view.outputBytes, truncated: isCut(view, output.text) }
+        }
         outputOpen={outputOpen}
         problem={note?.problem ?? null}
         view={view}

@@ -1,4 +1,4 @@
-import { type FormEvent, type ReactNode, type Ref, useId, useState } from 'react'
+import { type ButtonHTMLAttributes, type FormEvent, type ReactNode, type Ref, useId, useState } from 'react'
 import type { ExecutionView, Failure } from '../../src-preload/contract'
 import { RiskBadge, StateBadge } from './badges'
 import { CommandText } from './CommandText'
@@ -10,6 +10,7 @@ import { OutputPane } from './OutputPane'
 import { clock, duration, timeLeft } from './time'
 import { useNow } from './useNow'
 import { Visible } from './Visible'
+import { visibleText } from './visible'
 import {
   answererWord,
   cardState,
@@ -40,7 +41,12 @@ export interface CardActions {
 export interface ActionCardProps {
   readonly view: ExecutionView
   /** Streamed output where there is some; else the kept part of the view is shown. */
-  readonly output: { readonly text: string; readonly start: number; readonly bytes: number } | null
+  readonly output: {
+    readonly text: string
+    readonly start: number
+    readonly bytes: number
+    readonly truncated: boolean
+  } | null
   readonly outputOpen: boolean
   readonly busy: 'approve' | 'deny' | 'stop' | 'start' | 'again' | null
   readonly problem: Failure | null
@@ -52,8 +58,22 @@ export interface ActionCardProps {
 
 /** The words for what is asked, used in labels: "restart caddy … on lxc:caddy". */
 function nameOf(view: ExecutionView): string {
-  const line = view.command.split('\n')[0] ?? ''
+  const line = visibleText(view.command.split('\n')[0] ?? '')
   return `${line.length > 60 ? `${line.slice(0, 59)}…` : line} on ${view.target}`
+}
+
+/** A button whose spoken name begins with what stands on it and goes on with what it is about. */
+function Act({
+  name,
+  children,
+  className = 'btn',
+  ...rest
+}: { readonly name: string; readonly children: string } & ButtonHTMLAttributes<HTMLButtonElement>) {
+  return (
+    <button aria-label={`${children}: ${name}`} className={className} type="button" {...rest}>
+      {children}
+    </button>
+  )
 }
 
 function Times({ view, now }: { readonly view: ExecutionView; readonly now: number }) {
@@ -90,6 +110,16 @@ function Why({ view }: { readonly view: ExecutionView }) {
       </span>
       <span className="text-ink-3"> · asked by {who}</span>
     </p>
+  )
+}
+
+/** A folder or a user; when none is named the target's own is used. */
+function Place({ value }: { readonly value: string | null }) {
+  if (value === null) return 'the default of the target'
+  return (
+    <code className="break-all font-mono text-code">
+      <Visible text={value} />
+    </code>
   )
 }
 
@@ -151,18 +181,8 @@ function Reasons({ view }: { readonly view: ExecutionView }) {
             ...(flags.length === 0 ? [] : ([['this command', flags.join(', ')]] as const)),
             ['understood', classification.coverage === 'full' ? 'all of its text' : 'only a part of its text'],
             ['declared risk', view.declaredRisk ?? 'none'],
-            [
-              'folder',
-              <code className="font-mono text-code" key="c">
-                {view.cwd ?? 'the default'}
-              </code>,
-            ],
-            [
-              'user',
-              <code className="font-mono text-code" key="u">
-                {view.user ?? 'the default'}
-              </code>,
-            ],
+            ['folder', <Place key="c" value={view.cwd} />],
+            ['user', <Place key="u" value={view.user} />],
             ['decision', OUTCOME_WORD[decision.outcome]],
             ...(view.redacted ? ([['secrets', 'taken out of what is shown here']] as const) : []),
             [
@@ -230,8 +250,8 @@ function Answer({ view, busy, armed, actions }: Pick<ActionCardProps, 'view' | '
   return (
     <div className="flex flex-col gap-2" data-answer="true">
       <div className="flex flex-wrap items-end gap-2">
-        <button
-          aria-label={`Deny ${name}`}
+        <Act
+          name={name}
           className="btn"
           data-testid="deny"
           disabled={busy !== null}
@@ -239,7 +259,7 @@ function Answer({ view, busy, armed, actions }: Pick<ActionCardProps, 'view' | '
           type="button"
         >
           {busy === 'deny' ? 'Denying…' : noting && words.trim() !== '' ? 'Deny with this note' : 'Deny'}
-        </button>
+        </Act>
         {confirm ? (
           <form className="flex min-w-0 flex-wrap items-end gap-2" onSubmit={sendPhrase}>
             <div className="min-w-0">
@@ -257,19 +277,19 @@ function Answer({ view, busy, armed, actions }: Pick<ActionCardProps, 'view' | '
                 value={phrase}
               />
             </div>
-            <button
-              aria-label={`Approve once: ${name}`}
+            <Act
+              name={name}
               className="btn btn-danger"
               data-testid="phrase-confirm"
               disabled={busy !== null || phrase === ''}
               type="submit"
             >
               {busy === 'approve' ? 'Approving…' : 'Approve once'}
-            </button>
+            </Act>
           </form>
         ) : (
-          <button
-            aria-label={`Approve once: ${name}`}
+          <Act
+            name={name}
             className="btn"
             data-testid="approve"
             disabled={busy !== null}
@@ -277,7 +297,7 @@ function Answer({ view, busy, armed, actions }: Pick<ActionCardProps, 'view' | '
             type="button"
           >
             {busy === 'approve' ? 'Approving…' : 'Approve once'}
-          </button>
+          </Act>
         )}
         <button
           aria-controls={`${id}-note`}
@@ -320,33 +340,20 @@ function Buttons({
   if (view.state === 'pending_approval') return <Answer actions={actions} armed={armed} busy={busy} view={view} />
   if (view.state === 'running') {
     return (
-      <button
-        aria-label={`Stop ${name}`}
-        className="btn"
-        data-testid="stop"
-        disabled={busy !== null}
-        onClick={actions.stop}
-        type="button"
-      >
+      <Act name={name} className="btn" data-testid="stop" disabled={busy !== null} onClick={actions.stop} type="button">
         {busy === 'stop' ? 'Stopping…' : 'Stop'}
-      </button>
+      </Act>
     )
   }
   if (view.state === 'approved') {
     if (now - (view.approval?.settlement?.at ?? view.requestedAt) < START_SHOWN_AFTER) return null
     return (
       <div className="flex flex-wrap gap-2">
-        <button
-          aria-label={`Do not start ${name}`}
-          className="btn"
-          disabled={busy !== null}
-          onClick={actions.stop}
-          type="button"
-        >
+        <Act name={name} className="btn" disabled={busy !== null} onClick={actions.stop} type="button">
           {busy === 'stop' ? 'Giving up…' : 'Do not start'}
-        </button>
-        <button
-          aria-label={`Start ${name}`}
+        </Act>
+        <Act
+          name={name}
           className="btn"
           data-testid="start"
           disabled={busy !== null}
@@ -354,15 +361,15 @@ function Buttons({
           type="button"
         >
           {busy === 'start' ? 'Starting…' : 'Start'}
-        </button>
+        </Act>
       </div>
     )
   }
   if (view.state === 'failed' || view.state === 'timed_out' || view.state === 'unknown') {
     return (
       <div className="flex flex-wrap items-center gap-2">
-        <button
-          aria-label={`Run again as a new request: ${name}`}
+        <Act
+          name={name}
           className="btn btn-small"
           data-testid="again"
           disabled={busy !== null}
@@ -370,7 +377,7 @@ function Buttons({
           type="button"
         >
           {busy === 'again' ? 'Asking…' : 'Run again…'}
-        </button>
+        </Act>
         {madeAgain ? (
           <span className="text-ink-2">
             Asked again as a new request.{' '}
@@ -420,7 +427,12 @@ export function ActionCard(props: ActionCardProps) {
   const live = view.state === 'running' || view.state === 'pending_approval'
   const now = useNow(live || view.state === 'approved' ? 1000 : null)
   const id = useId()
-  const text = output ?? { text: view.output, start: 0, bytes: view.outputBytes }
+  const text = output ?? {
+    text: view.output,
+    start: 0,
+    bytes: view.outputBytes,
+    truncated: view.truncated,
+  }
   const bytes = Math.max(text.bytes, view.outputBytes)
   const hasOutput = text.text !== '' || bytes > 0
   const quiet = !live && state !== 'approved'
@@ -432,7 +444,7 @@ export function ActionCard(props: ActionCardProps) {
       onOpenWhole={actions.openWhole}
       start={text.start}
       text={text.text}
-      truncated={view.truncated}
+      truncated={text.truncated}
     />
   )
   const means = view.stateReason ?? STATE_MEANS[state] ?? null

@@ -39,13 +39,16 @@ export interface OutputProps {
 export function OutputPane({ text, start, bytes, truncated, live, label, onOpenWhole }: OutputProps) {
   const box = useRef<HTMLPreElement>(null)
   const [follow, setFollow] = useState(true)
+  // What was watched while it ran stays at its end; what had ended before begins at its beginning.
+  const watched = useRef(false)
+  if (live) watched.current = true
   const [copied, setCopied] = useState(false)
   const lines = useMemo(() => lineCount(text), [text])
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the box has to follow whenever the text grows
   useLayoutEffect(() => {
     const pre = box.current
-    if (pre !== null && follow && live) pre.scrollTop = pre.scrollHeight
+    if (pre !== null && follow && watched.current) pre.scrollTop = pre.scrollHeight
   }, [text, follow, live])
 
   const copy = (): void => {
