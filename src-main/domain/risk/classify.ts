@@ -1,5 +1,21 @@
-import type { Classification, Posture } from '../../../src-preload/contract/model'
+import type { Classification, Effect, Flags, Posture, Reason, Risk, Span } from '../../../src-preload/contract/model'
+import { type EFFECT_KINDS, RISKS } from '../../../src-preload/contract/model'
+import {
+  findInvisible,
+  type Invocation,
+  parseShell,
+  programName,
+  type Redirection,
+  type SimpleCommand,
+  suspectedName,
+  unfold,
+  type Word,
+} from '../shell'
+import { destructions, hasOption, positionals, sqlDestroys } from './destructive'
+import { type Failed, type Matched, matchProgram, secretRead } from './match'
+import { pathCandidates, secretOf } from './paths'
 import type { RuleSet } from './rules'
+import { holdsHome, reachesSelf, selfPatterns } from './self'
 
 export interface ClassifyOptions {
   readonly rules: RuleSet
@@ -10,37 +26,443 @@ export interface ClassifyOptions {
   readonly nomosHome?: string | null
 }
 
-export function classify(command: string, options: ClassifyOptions): Classification {
-  const declared = options.declaredRisk === 'destructive' ? 'destructive' : 'config_mutation'
-  return {
-    risk: declared,
-    reasons: [
-      {
-        rule: 'unknown_program',
-        risk: declared,
-        span: { start: 0, end: command.length },
-        sentence: 'This command is not known to be harmless.',
-      },
-    ],
-    effects: [],
-    coverage: 'partial',
-    spans: [{ start: 0, end: command.length, risk: declared }],
-    flags: {
-      self: false,
-      inlineEval: false,
-      compound: false,
-      unending: false,
-      interactive: false,
-      tooLarge: false,
-      tooDeep: false,
-      invisible: false,
-    },
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+const NO_FLAGS: Flags = {
+  self: false,
+  inlineEval: false,
+  compound: false,
+  unending: false,
+  interactive: false,
+  tooLarge: false,
+  tooDeep: false,
+  invisible: false,
+}
+
+/** More reasons than this help nobody; the worst ones are kept. */
+const MAX_REASONS = 24
+const MAX_EFFECTS = 32
+
+function higher(a: Risk, b: Risk): Risk {
+  return RISKS.indexOf(a) >= RISKS.indexOf(b) ? a : b
+}
+
+class Judgement {
+  readonly reasons: Reason[] = []
+  readonly effects: Effect[] = []
+  readonly flags: Mutable<Flags> = { ...NO_FLAGS }
+  partial = false
+  private readonly seen = new Set<string>()
+
+  reason(rule: string, risk: Risk, span: Span | null, sentence: string): void {
+    const key = `${rule} ${span?.start} ${span?.end}`
+    if (this.seen.has(key)) return
+    this.seen.add(key)
+    this.reasons.push({ rule, risk, span: span ? { start: span.start, end: span.end } : null, sentence })
+  }
+
+  effect(kind: (typeof EFFECT_KINDS)[number], detail: string): void {
+    const short = detail.length > 120 ? `${detail.slice(0, 119)}…` : detail
+    if (this.effects.length < MAX_EFFECTS && !this.effects.some((e) => e.kind === kind && e.detail === short))
+      this.effects.push({ kind, detail: short })
+  }
+
+  result(risk: Risk): Classification {
+    const reasons = [...this.reasons]
+      .sort((a, b) => RISKS.indexOf(b.risk) - RISKS.indexOf(a.risk) || (a.span?.start ?? -1) - (b.span?.start ?? -1))
+      .slice(0, MAX_REASONS)
+    const spans: { start: number; end: number; risk: Risk }[] = []
+    for (const { span, risk: of } of reasons) {
+      if (!span || of === 'read_only' || span.end <= span.start) continue
+      if (!spans.some((s) => s.start === span.start && s.end === span.end)) spans.push({ ...span, risk: of })
+    }
+    spans.sort((a, b) => a.start - b.start || b.end - a.end)
+    return {
+      risk,
+      reasons,
+      effects: this.effects,
+      coverage: this.partial ? 'partial' : 'full',
+      spans,
+      flags: this.flags,
+    }
   }
 }
 
+function wholeOf(command: string): Span {
+  return { start: 0, end: command.length }
+}
+
+function spanOf(words: readonly Word[]): Span {
+  let start = words[0]?.start ?? 0
+  let end = words[0]?.end ?? 0
+  for (const word of words) {
+    start = Math.min(start, word.start)
+    end = Math.max(end, word.end)
+  }
+  return { start, end }
+}
+
+/** Assignments that change how a program speaks, never what it does. */
+function harmlessAssignment(name: string, value: string): boolean {
+  return /^(?:LANG|LC_[A-Z]+|TZ|COLUMNS)$/.test(name) && /^[A-Za-z0-9_.:/+,<>@-]*$/.test(value)
+}
+
+/** Takes off `sudo` when it changes no more than the user; null when it may do more. */
+function withoutSudo(words: readonly Word[]): readonly Word[] | null {
+  if (programName(words[0]) !== 'sudo' || words[0]?.value === null) return words
+  let i = 1
+  for (; i < words.length; i++) {
+    const text = words[i]?.value
+    if (text === null || text === undefined) return null
+    if (text === '-n' || text === '--non-interactive') continue
+    if (text === '-u' || text === '--user') {
+      const user = words[++i]?.value
+      if (!user || !/^#?[A-Za-z0-9_][A-Za-z0-9_.-]*\$?$/.test(user)) return null
+      continue
+    }
+    if (/^(?:-u|--user=)[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(text)) continue
+    if (text === '--') {
+      i++
+      break
+    }
+    if (text.startsWith('-')) return null
+    break
+  }
+  const rest = words.slice(i)
+  // `sudo NAME=value …` sets the environment; a second sudo is not first any more.
+  if (rest.length === 0 || /^[A-Za-z_][A-Za-z0-9_]*=/.test(rest[0]?.shape ?? '') || programName(rest[0]) === 'sudo')
+    return null
+  return rest
+}
+
+/** `2>&1`, `>&-`: a descriptor is copied or closed, no file is touched. */
+function duplicates(redirection: Redirection): boolean {
+  return (
+    (redirection.operator === '>&' || redirection.operator === '<&') &&
+    redirection.fdVariable === null &&
+    /^(?:[0-9]{1,2}-?|-)$/.test(redirection.target?.value ?? '')
+  )
+}
+
+function toNull(redirection: Redirection): boolean {
+  return (
+    redirection.target?.value === '/dev/null' &&
+    redirection.fdVariable === null &&
+    /^(?:[<>]|>>|>\||&>|&>>|>&)$/.test(redirection.operator)
+  )
+}
+
+const FORK_BOMB = /(?:^|[\s;&|])(?:function\s+)?([\w:.@+-]+)\s*\(\)\s*\{[^}]*\1\s*\|\s*\1[^}]*\}/
+
+function judge(command: string, options: ClassifyOptions): Classification {
+  const { rules, posture } = options
+  const out = new Judgement()
+  const whole = wholeOf(command)
+  const hasNul = command.includes('\0')
+  // Bash drops NUL and joins what stands around it: that is what destructive rules have to look at.
+  const text = hasNul ? command.split('\0').join('') : command
+  if (hasNul) {
+    out.partial = true
+    out.reason(
+      'nul',
+      'config_mutation',
+      whole,
+      'The command holds a NUL character, which the shell drops: it would not run as it reads.',
+    )
+  }
+  const invisible = findInvisible(command)
+  if (invisible) {
+    out.flags.invisible = true
+    out.reason(
+      'invisible',
+      'config_mutation',
+      invisible,
+      'There are characters here that a reader cannot see or takes for others.',
+    )
+  }
+  const parsed = parseShell(text, hasNul ? whole : null)
+  const unfolded = unfold(parsed)
+  const { invocations, commands } = unfolded
+  if (commands.length === 0 && !parsed.tooLarge && !parsed.tooDeep) {
+    const empty = text.trim() === ''
+    out.partial = !empty
+    out.reason(
+      'empty',
+      'config_mutation',
+      null,
+      empty ? 'There is no command.' : 'No command was found in this text, so nobody knows what it does.',
+    )
+    return declared(out, 'config_mutation', options)
+  }
+  for (const finding of [...parsed.findings, ...unfolded.findings]) {
+    out.partial = true
+    out.reason(finding.rule, 'config_mutation', finding, finding.sentence)
+  }
+  out.flags.tooLarge = parsed.tooLarge
+  out.flags.tooDeep = parsed.tooDeep || unfolded.cut
+  if (unfolded.cut) {
+    out.partial = true
+    out.reason('too_deep', 'config_mutation', whole, 'Wrappers are nested too deeply to be taken off.')
+  }
+
+  for (const invocation of invocations) judgeInvocation(invocation, rules, out)
+  for (const simple of commands) judgeRedirections(simple, rules, out)
+  const bomb = FORK_BOMB.exec(text.length > 4096 ? text.slice(0, 4096) : text)
+  if (bomb || forkBomb(unfolded.functions, commands))
+    out.reason('fork_bomb', 'destructive', whole, 'Starts copies of itself without end until the machine stands still.')
+
+  const homes = selfPatterns(options.nomosHome)
+  const self = reachesSelf(invocations, commands, homes)
+  if (self) {
+    out.flags.self = true
+    out.reason(
+      'self',
+      'config_mutation',
+      hasNul ? whole : self,
+      'Reaches Nomos itself: its files, its process or its answers.',
+    )
+  }
+
+  const structured =
+    !parsed.plain ||
+    parsed.commands.length > 1 ||
+    parsed.commands.some((simple) => simple.redirections.some((r) => !duplicates(r)) || simple.place.background)
+  out.flags.compound = structured
+
+  // Which pieces only read is worked out in both postures: a refused one says where and why.
+  const pieces = parsed.commands.map((simple) => judgePiece(simple, parsed.functions, options, homes, out))
+  const every = pieces.every((piece) => piece)
+  const redirected = parsed.commands.some((simple) => simple.redirections.length > 0)
+  if (posture === 'default') {
+    if (structured && parsed.commands.length > 1)
+      out.reason('compound', 'config_mutation', null, 'Several commands in one line are always asked about.')
+    else if (redirected)
+      out.reason('redirection', 'config_mutation', null, 'A command with a redirection is always asked about.')
+  }
+  if (!parsed.plain)
+    out.reason('structure', 'config_mutation', null, 'More than a plain sequence of commands is always asked about.')
+
+  let risk: Risk = 'read_only'
+  for (const reason of out.reasons) risk = higher(risk, reason.risk)
+  if (risk === 'read_only' && (!every || out.partial || out.flags.interactive)) {
+    // A safety net: no path above may leave a command cleared that was not wholly understood.
+    risk = 'config_mutation'
+    out.reason('not_understood', risk, whole, 'This command is not understood well enough to be let through.')
+  }
+  return declared(out, risk, options)
+}
+
+/** A declared class may only raise. */
+function declared(out: Judgement, risk: Risk, options: ClassifyOptions): Classification {
+  const text = options.declaredRisk
+  if (text === null || text === undefined || text.trim() === '') return out.result(risk)
+  const known = RISKS.find((name) => name === text)
+  const asked = known ?? 'config_mutation'
+  if (!known)
+    out.reason(
+      'declared_unknown',
+      'config_mutation',
+      null,
+      'It was declared with a risk nobody knows, which counts as a change.',
+    )
+  else if (RISKS.indexOf(asked) > RISKS.indexOf(risk))
+    out.reason('declared', asked, null, `Whoever asks declared it as ${asked.replace('_', ' ')}.`)
+  return out.result(higher(risk, asked))
+}
+
+function judgeInvocation(invocation: Invocation, rules: RuleSet, out: Judgement): void {
+  const { words } = invocation
+  const head = words[0] as Word
+  const name = suspectedName(head)
+  const span = spanOf(words)
+  out.effect('exec', name === '' ? 'unknown' : name)
+  if (/^(?:sudo|sudo-rs|doas|su|pkexec|run0|runuser)$/.test(name)) out.effect('privilege', name)
+  if (invocation.remote) out.effect('network', invocation.via.join(' '))
+  for (const { rule, detail } of destructions(rules, invocation)) {
+    out.reason(rule.id, 'destructive', span, rule.sentence)
+    for (const kind of rule.effects) out.effect(kind, detail)
+  }
+  // A secret counts where its content is handed on. What a schema understands is judged by the roles of its words.
+  const matched = rules.programs.has(programName(head)) ? matchProgram(rules, words) : null
+  if (matched?.kind === 'match') {
+    const secret = secretRead(rules, matched)
+    if (secret) secretFound(secret, out)
+    for (const word of matched.reads) out.effect('read', word.shape)
+    if (matched.network) out.effect('network', name)
+  } else if (rules.secretReaders.has(name))
+    for (const word of words.slice(1))
+      for (const candidate of pathCandidates(word.shape)) {
+        const rule = secretOf(rules, { shape: candidate, dynamic: word.dynamic })
+        if (rule) secretFound({ word, id: rule.id, sentence: rule.sentence }, out)
+      }
+  const inline = rules.inlineEval.get(name) ?? rules.inlineEval.get(name.replace(/[\d.]+$/, ''))
+  const byOption = inline?.some((option) => hasOption(words, option)) ?? false
+  const byOperand =
+    rules.inlineOperand.has(name) &&
+    words.length > 1 &&
+    !(words.length === 2 && /^--?[vVh]/.test(words[1]?.shape ?? ''))
+  const byInput = inline !== undefined && words.length === 1 && invocation.input !== null
+  if (byOption || byOperand || byInput) {
+    out.flags.inlineEval = true
+    out.reason('inline_program', 'config_mutation', span, `Gives ${name} a program text to run, which can do anything.`)
+    for (const word of words.slice(1))
+      for (const quoted of word.shape.matchAll(/["'`]([^"'`\n]{1,200})["'`]/g)) {
+        const rule = secretOf(rules, { shape: quoted[1] as string, dynamic: [] })
+        if (rule) secretFound({ word, id: rule.id, sentence: rule.sentence }, out)
+      }
+  }
+  if (rules.sqlClients.has(name)) {
+    const sql = words.slice(1).find((word) => sqlDestroys(word.shape))
+    if (sql || (invocation.input !== null && sqlDestroys(invocation.input)))
+      out.reason('sql_destroys', 'destructive', sql ?? span, 'The SQL throws away tables or all of their rows.')
+  }
+  if (rules.interactive.has(name) && matched?.kind !== 'match') {
+    out.flags.interactive = true
+    out.reason(
+      'interactive',
+      'config_mutation',
+      span,
+      `${name} needs a terminal, which a command run from here does not have.`,
+    )
+  }
+}
+
+function secretFound(secret: { word: Span; id: string; sentence: string }, out: Judgement): void {
+  out.reason(secret.id, 'destructive', secret.word, secret.sentence)
+  out.effect('secret', secret.id)
+}
+
+function judgeRedirections(simple: SimpleCommand, rules: RuleSet, out: Judgement): void {
+  for (const redirection of simple.redirections) {
+    const { target, operator } = redirection
+    if (!target || duplicates(redirection) || toNull(redirection)) continue
+    if (operator === '<' || operator === '<>') {
+      const rule = secretOf(rules, target)
+      if (rule) secretFound({ word: target, id: rule.id, sentence: rule.sentence }, out)
+    }
+    if (operator.startsWith('>') || operator.startsWith('&>') || operator === '<>') {
+      for (const rule of rules.targets)
+        if (rule.pattern.test(target.shape) && !(rule.unless?.test(target.shape) ?? false)) {
+          out.reason(rule.id, 'destructive', redirection, rule.sentence)
+          out.effect('delete', target.shape)
+        }
+      out.effect('write', target.shape)
+      out.reason('writes_file', 'config_mutation', redirection, 'Writes to a file.')
+    } else if (operator === '<') out.effect('read', target.shape)
+  }
+}
+
+/** A function that starts itself more than once, or in the background, multiplies without end. */
+function forkBomb(functions: readonly string[], commands: readonly SimpleCommand[]): boolean {
+  if (functions.length === 0) return false
+  const calls = new Map<string, number>()
+  for (const simple of commands) {
+    const name = simple.words[0]?.shape
+    if (name === undefined || simple.place.functionName !== name || !functions.includes(name)) continue
+    calls.set(name, (calls.get(name) ?? 0) + (simple.place.background ? 2 : 1))
+  }
+  return [...calls.values()].some((count) => count > 1)
+}
+
+/** True when one simple command of the text only reads; otherwise the reason is noted. */
+function judgePiece(
+  simple: SimpleCommand,
+  functions: readonly string[],
+  options: ClassifyOptions,
+  homes: readonly string[],
+  out: Judgement,
+): boolean {
+  const { rules } = options
+  const refuse = (rule: string, span: Span, sentence: string): false => {
+    out.reason(rule, 'config_mutation', span, sentence)
+    return false
+  }
+  for (const assignment of simple.assignments) {
+    const value = assignment.value?.value
+    if (assignment.special || value === null || value === undefined || !harmlessAssignment(assignment.name, value))
+      return refuse('environment', assignment, 'Sets a variable that can change what the program does.')
+  }
+  if (simple.words.length === 0)
+    return refuse('no_program', simple, 'There is no program here, only what surrounds one.')
+  for (const redirection of simple.redirections)
+    if (!duplicates(redirection) && !toNull(redirection)) {
+      if (redirection.operator.includes('>')) return refuse('writes_file', redirection, 'Writes to a file.')
+      return refuse('redirection', redirection, 'Feeds the command from somewhere else.')
+    }
+  if (simple.place.background)
+    return refuse('background', simple, 'Goes on in the background after the command has ended.')
+  const words = withoutSudo(simple.words)
+  if (words === null) return refuse('sudo', spanOf(simple.words), 'This use of sudo changes more than the user.')
+  if (functions.includes(words[0]?.shape ?? ''))
+    return refuse('function', spanOf(words), 'Calls a function of its own.')
+  const result: Matched | Failed = matchProgram(rules, words)
+  if (result.kind === 'fail') {
+    const wide = result.rule === 'unknown_program' || result.rule.startsWith('needs_') || result.rule === 'sed_script'
+    return refuse(result.rule, wide ? spanOf(words) : result.at, result.sentence)
+  }
+  for (const word of result.reads)
+    if (holdsHome(word.shape, homes))
+      return refuse('self_above', word, 'Reads a folder that also holds the files of Nomos.')
+  if (result.unending) out.flags.unending = true
+  out.reason(`program:${programName(words[0])}`, 'read_only', spanOf(words), result.summary)
+  return true
+}
+
+/**
+ * The class of a command, with reasons. Pure and synchronous; it never throws: a fault of its own is a finding that asks.
+ */
+export function classify(command: string, options: ClassifyOptions): Classification {
+  try {
+    return judge(command, options)
+  } catch {
+    const out = new Judgement()
+    out.partial = true
+    out.reason(
+      'internal_error',
+      'config_mutation',
+      wholeOf(command),
+      'The classifier failed on this text, so it has to be asked about.',
+    )
+    // The parser is what may fail; the rules still get the coarse reading's chance through the declared class only.
+    return declared(out, 'config_mutation', options)
+  }
+}
+
+const VERBS = new Set(
+  'destroy delete del rm rmi remove prune purge drop kill poweroff reboot halt shutdown suspend hibernate reset clean push down uninstall stop disable flush format wipe erase erase-device secure-erase zap drain nuke rollback restore mklabel lvremove vgremove pvremove terminate rb unset unregister decommission deactivate labelclear flushall flushdb truncate luksformat luksremovekey lukserase isolate'.split(
+    ' ',
+  ),
+)
+const SINGLE = new Set(
+  'rm dd shred wipefs mkfs reboot shutdown poweroff halt init telinit fdisk sfdisk parted mkswap blkdiscard chmod chown userdel deluser groupdel crontab truncate cat kill killall pkill iptables ip6tables nft ufw drop curl wget scp cp tar'.split(
+    ' ',
+  ),
+)
+
+function verb(words: readonly Word[], rules: ReadonlySet<string> | undefined): string | null {
+  const name = suspectedName(words[0]).toLowerCase()
+  for (const word of positionals(words, rules)) if (VERBS.has(word.shape.toLowerCase())) return word.shape.toLowerCase()
+  return SINGLE.has(name) || /^mkfs\./.test(name) ? name.replace(/\..*$/, '') : null
+}
+
 /** The verb of the typed phrase that confirms a destructive command: lower case, `[a-z0-9-]+`, `run` when there is none. */
-export function phraseVerb(command: string, _classification: Classification): string {
-  const first = command.trim().split(/\s+/, 1)[0] ?? ''
-  const name = first.slice(first.lastIndexOf('/') + 1).toLowerCase()
-  return /^[a-z0-9-]+$/.test(name) ? name : 'run'
+export function phraseVerb(command: string, classification: Classification): string {
+  const span = classification.reasons.find((reason) => reason.risk === 'destructive' && reason.span !== null)?.span
+  const piece = span ? command.slice(span.start, span.end) : command
+  const texts = [piece, command]
+  for (const text of texts) {
+    const { invocations } = unfold(parseShell(text))
+    let found: string | null = null
+    for (const { words } of invocations) {
+      // A quoted script as a whole: its own commands say more.
+      const only = words.length === 1 ? words[0]?.value : undefined
+      if (only && /\s/.test(only)) {
+        for (const inner of unfold(parseShell(only)).invocations) found ??= verb(inner.words, undefined)
+      } else found ??= verb(words, undefined)
+      if (found !== null) break
+    }
+    found ??= invocations.length > 0 ? suspectedName(invocations[invocations.length - 1]?.words[0]).toLowerCase() : null
+    if (found !== null && /^[a-z0-9-]+$/.test(found)) return found
+  }
+  return 'run'
 }

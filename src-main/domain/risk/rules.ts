@@ -1,8 +1,188 @@
-/** Compiled rule data. */
-export interface RuleSet {
-  /** Identifies the exact data the set was made from; it goes into the policy version of a plan. */
-  readonly version: string
+import { z } from 'zod'
+import { EFFECT_KINDS } from '../../../src-preload/contract/model'
+
+/** Words may be written as one string with spaces or as a list. */
+const Words = z
+  .union([z.string(), z.array(z.string())])
+  .transform((value) => (typeof value === 'string' ? value.split(/\s+/) : value).filter((word) => word !== ''))
+
+const Pattern = z.string().superRefine((source, context) => {
+  try {
+    new RegExp(source)
+  } catch {
+    context.addIssue({ code: 'custom', message: 'is not a regular expression' })
+  }
+})
+
+/**
+ * What an option takes, by role:
+ * - `flag` nothing; `optional` a value only when glued on (`--color=auto`, `-U3`)
+ * - `text` any text; `number`; `path` a file whose name or metadata is looked at; `read` a file whose content is read; `local`
+ *   the same, and never a name at another machine (`host:file`);
+ *   `host` a network peer; `pair` two texts (`jq --arg name value`)
+ */
+export const OPTION_ROLES = ['flag', 'optional', 'text', 'number', 'path', 'read', 'local', 'host', 'pair'] as const
+const OptionTable = z.strictObject({
+  flag: Words.optional(),
+  optional: Words.optional(),
+  text: Words.optional(),
+  number: Words.optional(),
+  path: Words.optional(),
+  read: Words.optional(),
+  local: Words.optional(),
+  host: Words.optional(),
+  pair: Words.optional(),
+})
+type OptionTable = z.infer<typeof OptionTable>
+
+export interface FormData {
+  summary?: string | undefined
+  use?: string[] | undefined
+  options?: OptionTable | undefined
+  deny?: string[] | undefined
+  complete?: boolean | undefined
+  style?: 'getopt' | 'single' | undefined
+  numeric?: boolean | undefined
+  inherit?: boolean | undefined
+  operands?: string[] | undefined
+  min?: number | undefined
+  require?: string[][] | undefined
+  recursive?: true | string[] | undefined
+  unending?:
+    | true
+    | { options?: string[] | undefined; unless?: string[] | undefined; operands?: number | undefined }
+    | undefined
+  network?: boolean | undefined
+  script?: 'sed' | undefined
+  help?: boolean | undefined
+  bare?: boolean | undefined
+  dashes?: boolean | undefined
+  forms?: FormData[] | undefined
+  commands?: Record<string, FormData | FormData[] | null> | undefined
 }
+
+const form = z.object({
+  summary: z.string().optional(),
+  use: Words.optional(),
+  options: OptionTable.optional(),
+  /** Known options that do more than read; they matter for abbreviations and for the reason given. */
+  deny: Words.optional(),
+  /** Every long option of the program is named here, so abbreviations can be resolved. */
+  complete: z.boolean().optional(),
+  /** `single`: options are whole words (`find -name`, `terraform -json`). */
+  style: z.enum(['getopt', 'single']).optional(),
+  /** `-20` is a number. */
+  numeric: z.boolean().optional(),
+  /** The options of the level above may also stand here. */
+  inherit: z.boolean().optional(),
+  /** Roles in order; the last one may end with `...`. `/…/` is a pattern the whole word must match. */
+  operands: Words.optional(),
+  min: z.number().int().optional(),
+  /** Of each line at least one option must be there. */
+  require: z.array(Words).optional(),
+  /** The options that make it descend into folders, or true when it always does. */
+  recursive: z.union([z.literal(true), Words]).optional(),
+  unending: z
+    .union([
+      z.literal(true),
+      z.strictObject({ options: Words.optional(), unless: Words.optional(), operands: z.number().int().optional() }),
+    ])
+    .optional(),
+  network: z.boolean().optional(),
+  script: z.enum(['sed']).optional(),
+  /** `<program> [sub-command…] --help` is a read. */
+  help: z.boolean().optional(),
+  /** With sub-commands: the program alone is a read as well. */
+  bare: z.boolean().optional(),
+  /** Words with a dash are operands like any other (`echo --- done`). */
+  dashes: z.boolean().optional(),
+  get forms(): z.ZodOptional<z.ZodArray<z.ZodType<FormData>>> {
+    return z.array(FormSchema).optional()
+  },
+  get commands(): z.ZodOptional<z.ZodRecord<z.ZodString, z.ZodType<FormData | FormData[] | null>>> {
+    return z.record(z.string(), z.union([FormSchema, z.array(FormSchema), z.null()])).optional()
+  },
+})
+const FormSchema: z.ZodType<FormData> = z.lazy(() => form.strict()) as z.ZodType<FormData>
+
+const ProgramSchema = form
+  .extend({
+    names: Words,
+    summary: z.string(),
+    read_only: z.array(z.string()).default([]),
+    not_read_only: z.array(z.string()).default([]),
+  })
+  .strict()
+
+const DestructiveSchema = z.strictObject({
+  id: z.string().regex(/^[a-z0-9_]+$/),
+  sentence: z.string(),
+  programs: Words,
+  /** The path of sub-commands; alternatives within one step are joined with `|`. */
+  command: Words.optional(),
+  /** Of each line at least one option must be there. */
+  options: z.array(Words).optional(),
+  /** One of these makes the rule not apply. */
+  unless: Words.optional(),
+  /** An option whose value must match. */
+  values: z.record(z.string(), Pattern).optional(),
+  /** At least one operand must match. */
+  operands: Pattern.optional(),
+  /** The arguments joined with one space must match. */
+  text: Pattern.optional(),
+  /** Only when carried by one of these. */
+  via: Words.optional(),
+  /** Only when one of these stands before it in the pipeline or in a substitution it is given. */
+  fed_by: Words.optional(),
+  ignore_case: z.boolean().optional(),
+  effects: z.array(z.enum(EFFECT_KINDS)).default([]),
+  destructive: z.array(z.string()).min(1),
+  not_destructive: z.array(z.string()).min(1),
+})
+
+const TargetSchema = z.strictObject({
+  id: z.string().regex(/^[a-z0-9_]+$/),
+  sentence: z.string(),
+  pattern: Pattern,
+  unless: Pattern.optional(),
+  destructive: z.array(z.string()).min(1),
+  not_destructive: z.array(z.string()).min(1),
+})
+
+const SecretSchema = z.strictObject({
+  id: z.string().regex(/^[a-z0-9_]+$/),
+  sentence: z.string(),
+  /** Matched against the whole path as written, `~` and variables included. */
+  pattern: Pattern,
+  unless: Pattern.optional(),
+  /** File names a wildcard must not be able to match. */
+  names: Words.default([]),
+  destructive: z.array(z.string()).min(1),
+  not_destructive: z.array(z.string()).min(1),
+})
+
+/** The content of one file under `policies/risk`. */
+export const RuleFileSchema = z.strictObject({
+  sets: z.record(z.string(), OptionTable).optional(),
+  programs: z.array(ProgramSchema).optional(),
+  destructive: z.array(DestructiveSchema).optional(),
+  /** Files and devices that must not be written over by a redirection. */
+  targets: z.array(TargetSchema).optional(),
+  secrets: z.array(SecretSchema).optional(),
+  /** Folders that hold secrets somewhere below: reading them recursively is not a plain read. */
+  secret_folders: z.array(Pattern).optional(),
+  /** Programs that hand on what a file holds; any operand that is a secret counts. */
+  secret_readers: Words.optional(),
+  /** Global options with a value, by program: needed to find the sub-command behind them. */
+  value_options: z.record(z.string(), Words).optional(),
+  /** Programs that read SQL, from an argument or from their input. */
+  sql_clients: Words.optional(),
+  /** Programs given a program text by an option, and those whose first operand is one. */
+  inline_eval: z.record(z.string(), Words).optional(),
+  inline_operand: Words.optional(),
+  interactive: Words.optional(),
+})
+export type RuleFileData = z.infer<typeof RuleFileSchema>
 
 /** One rule file as parsed from YAML, with the name it is known by in messages. */
 export interface RuleFile {
@@ -10,6 +190,364 @@ export interface RuleFile {
   readonly data: unknown
 }
 
+/** Says which field of which file cannot be used. */
+export class RuleDataError extends Error {
+  readonly file: string
+  readonly path: readonly (string | number)[]
+  constructor(file: string, path: readonly (string | number)[], what: string) {
+    super(`${file} (${path.join('.') || 'top level'}): ${what}`)
+    this.name = 'RuleDataError'
+    this.file = file
+    this.path = path
+  }
+}
+
+export type Role = 'text' | 'number' | 'path' | 'read' | 'local' | 'host' | 'print' | RegExp
+export type OptionRole = 'flag' | 'optional' | 'pair' | Role
+
+export interface Form {
+  readonly summary: string
+  readonly options: ReadonlyMap<string, OptionRole>
+  readonly denied: ReadonlySet<string>
+  readonly complete: boolean
+  readonly single: boolean
+  readonly numeric: boolean
+  readonly operands: readonly Role[]
+  readonly rest: Role | null
+  readonly min: number
+  readonly require: readonly (readonly string[])[]
+  readonly recursive: true | readonly string[] | null
+  readonly unending:
+    | true
+    | { readonly options: readonly string[]; readonly unless: readonly string[]; readonly operands: number | null }
+    | null
+  readonly network: boolean
+  readonly script: 'sed' | null
+  readonly bare: boolean
+  readonly dashes: boolean
+  readonly commands: ReadonlyMap<string, readonly Form[]> | null
+}
+
+export interface Program {
+  readonly names: readonly string[]
+  readonly summary: string
+  readonly help: boolean
+  readonly forms: readonly Form[]
+}
+
+export interface DestructiveRule {
+  readonly id: string
+  readonly sentence: string
+  readonly command: readonly (readonly string[])[]
+  readonly options: readonly (readonly string[])[]
+  readonly unless: readonly string[]
+  readonly values: readonly (readonly [string, RegExp])[]
+  readonly operands: RegExp | null
+  readonly text: RegExp | null
+  readonly via: ReadonlySet<string> | null
+  readonly fedBy: ReadonlySet<string> | null
+  readonly ignoreCase: boolean
+  readonly effects: readonly (typeof EFFECT_KINDS)[number][]
+}
+
+export interface PathRule {
+  readonly id: string
+  readonly sentence: string
+  readonly pattern: RegExp
+  readonly unless: RegExp | null
+  readonly names: readonly string[]
+}
+
+export interface Example {
+  readonly rule: string
+  readonly command: string
+  readonly expected: 'read_only' | 'not_read_only' | 'destructive' | 'not_destructive'
+}
+
+/** Compiled rule data. */
+export interface RuleSet {
+  /** Identifies the exact data the set was made from; it goes into the policy version of a plan. */
+  readonly version: string
+  readonly programs: ReadonlyMap<string, Program>
+  readonly destructive: ReadonlyMap<string, readonly DestructiveRule[]>
+  readonly targets: readonly PathRule[]
+  readonly secrets: readonly PathRule[]
+  readonly secretFolders: readonly RegExp[]
+  readonly secretReaders: ReadonlySet<string>
+  readonly valueOptions: ReadonlyMap<string, ReadonlySet<string>>
+  readonly sqlClients: ReadonlySet<string>
+  readonly inlineEval: ReadonlyMap<string, readonly string[]>
+  readonly inlineOperand: ReadonlySet<string>
+  readonly interactive: ReadonlySet<string>
+  /** Every example of the data; they are run as tests. */
+  readonly examples: readonly Example[]
+}
+
+interface Context {
+  readonly file: string
+  readonly sets: Readonly<Record<string, OptionTable>>
+}
+
+function addOptions(into: Map<string, OptionRole>, table: OptionTable, context: Context): void {
+  for (const role of OPTION_ROLES)
+    for (const option of table[role] ?? []) {
+      if (!/^[-+]./.test(option) && option !== '-')
+        throw new RuleDataError(context.file, ['options', role], `${option} is not an option`)
+      into.set(option, role)
+    }
+}
+
+function role(text: string, context: Context): Role {
+  if (text.startsWith('/') && text.endsWith('/') && text.length > 2) {
+    try {
+      return new RegExp(`^(?:${text.slice(1, -1)})$`)
+    } catch {
+      throw new RuleDataError(context.file, ['operands'], `${text} is not a regular expression`)
+    }
+  }
+  if (
+    text === 'text' ||
+    text === 'number' ||
+    text === 'path' ||
+    text === 'read' ||
+    text === 'local' ||
+    text === 'host' ||
+    text === 'print'
+  )
+    return text
+  throw new RuleDataError(context.file, ['operands'], `${text} is not a role`)
+}
+
+function compileForms(
+  data: FormData,
+  summary: string,
+  above: ReadonlyMap<string, OptionRole> | null,
+  context: Context,
+): Form[] {
+  if (data.forms) {
+    const { forms, ...common } = data
+    return forms.flatMap((one) =>
+      compileForms({ ...common, ...one, options: merge(common.options, one.options) }, summary, above, context),
+    )
+  }
+  const options = new Map<string, OptionRole>()
+  if (data.inherit && above) for (const [name, value] of above) options.set(name, value)
+  for (const name of data.use ?? []) {
+    const table = context.sets[name]
+    if (!table) throw new RuleDataError(context.file, ['use'], `there is no set named ${name}`)
+    addOptions(options, table, context)
+  }
+  if (data.options) addOptions(options, data.options, context)
+  const roles = (data.operands ?? []).filter((text) => text !== 'none')
+  const last = roles[roles.length - 1]
+  const repeated = last?.endsWith('...') === true
+  const fixed = (repeated ? roles.slice(0, -1) : roles).map((text) => role(text, context))
+  const own = data.summary ?? summary
+  let commands: Map<string, readonly Form[]> | null = null
+  if (data.commands) {
+    commands = new Map()
+    for (const [names, sub] of Object.entries(data.commands)) {
+      const list = sub === null ? [{}] : Array.isArray(sub) ? sub : [sub]
+      const compiled = list.flatMap((one) =>
+        compileForms({ ...one, inherit: one.inherit ?? data.inherit }, own, options, context),
+      )
+      for (const name of names.split('|')) {
+        if (commands.has(name)) throw new RuleDataError(context.file, ['commands', names], `${name} is named twice`)
+        commands.set(name, compiled)
+      }
+    }
+  }
+  const unending = data.unending
+  return [
+    {
+      summary: own,
+      options,
+      denied: new Set(data.deny ?? []),
+      complete: data.complete === true,
+      single: data.style === 'single',
+      numeric: data.numeric === true,
+      operands: fixed,
+      rest: repeated && last ? role(last.slice(0, -3), context) : null,
+      min: data.min ?? 0,
+      require: data.require ?? [],
+      recursive: data.recursive ?? null,
+      unending:
+        unending === undefined
+          ? null
+          : unending === true
+            ? true
+            : { options: unending.options ?? [], unless: unending.unless ?? [], operands: unending.operands ?? null },
+      network: data.network === true,
+      script: data.script ?? null,
+      bare: data.bare === true,
+      dashes: data.dashes === true,
+      commands,
+    },
+  ]
+}
+
+function merge(a: OptionTable | undefined, b: OptionTable | undefined): OptionTable | undefined {
+  if (!a || !b) return a ?? b
+  const out: OptionTable = { ...a }
+  for (const key of OPTION_ROLES) if (b[key]) out[key] = [...(a[key] ?? []), ...b[key]]
+  return out
+}
+
+/** A small stable digest (FNV-1a, twice): it names a version, it does not protect anything. */
+function digest(text: string): string {
+  let a = 0x811c9dc5
+  let b = 0x01000193
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    a = Math.imul(a ^ c, 0x01000193)
+    b = Math.imul(b ^ c, 0x85ebca6b) ^ (b >>> 13)
+  }
+  return (a >>> 0).toString(16).padStart(8, '0') + (b >>> 0).toString(16).padStart(8, '0')
+}
+
+/** Validates and compiles the rule files. Throws a `RuleDataError` for the first one that cannot be used; half a policy is none. */
 export function compileRules(files: readonly RuleFile[]): RuleSet {
-  return { version: String(files.length) }
+  const programs = new Map<string, Program>()
+  const destructive = new Map<string, DestructiveRule[]>()
+  const targets: PathRule[] = []
+  const secrets: PathRule[] = []
+  const secretFolders: RegExp[] = []
+  const secretReaders = new Set<string>()
+  const valueOptions = new Map<string, Set<string>>()
+  const sqlClients = new Set<string>()
+  const inlineEval = new Map<string, readonly string[]>()
+  const inlineOperand = new Set<string>()
+  const interactive = new Set<string>()
+  const examples: Example[] = []
+  const ids = new Set<string>()
+  const note = (rule: string, expected: Example['expected'], commands: readonly string[]): void => {
+    for (const command of commands) examples.push({ rule, command, expected })
+  }
+  const claim = (file: string, id: string): void => {
+    if (ids.has(id)) throw new RuleDataError(file, ['id'], `${id} is used twice`)
+    ids.add(id)
+  }
+  for (const { name: file, data } of files) {
+    const parsed = RuleFileSchema.safeParse(data)
+    if (!parsed.success) {
+      const issue = deepest(parsed.error.issues)
+      throw new RuleDataError(file, issue.path, issue.message)
+    }
+    const rules = parsed.data
+    const context: Context = { file, sets: rules.sets ?? {} }
+    rules.programs?.forEach((entry, index) => {
+      const key = entry.names[0]
+      if (!key) throw new RuleDataError(file, ['programs', index, 'names'], 'names at least one program')
+      let forms: Form[]
+      try {
+        forms = compileForms(entry, entry.summary, null, context)
+      } catch (error) {
+        if (error instanceof RuleDataError)
+          throw new RuleDataError(file, ['programs', index, ...error.path], messageOf(error))
+        throw error
+      }
+      const program: Program = { names: entry.names, summary: entry.summary, help: entry.help === true, forms }
+      for (const name of entry.names) {
+        if (programs.has(name))
+          throw new RuleDataError(file, ['programs', index, 'names'], `${name} has a schema already`)
+        programs.set(name, program)
+      }
+      note(key, 'read_only', entry.read_only)
+      note(key, 'not_read_only', entry.not_read_only)
+    })
+    rules.destructive?.forEach((entry) => {
+      claim(file, entry.id)
+      const rule: DestructiveRule = {
+        id: entry.id,
+        sentence: entry.sentence,
+        command: (entry.command ?? []).map((step) => step.split('|')),
+        options: entry.options ?? [],
+        unless: entry.unless ?? [],
+        values: Object.entries(entry.values ?? {}).map(([option, source]) => [option, new RegExp(source)] as const),
+        operands: entry.operands === undefined ? null : new RegExp(entry.operands, entry.ignore_case ? 'i' : ''),
+        text: entry.text === undefined ? null : new RegExp(entry.text, entry.ignore_case ? 'i' : ''),
+        via: entry.via ? new Set(entry.via) : null,
+        fedBy: entry.fed_by ? new Set(entry.fed_by) : null,
+        ignoreCase: entry.ignore_case === true,
+        effects: entry.effects,
+      }
+      for (const name of entry.programs) {
+        const list = destructive.get(name)
+        if (list) list.push(rule)
+        else destructive.set(name, [rule])
+      }
+      note(entry.id, 'destructive', entry.destructive)
+      note(entry.id, 'not_destructive', entry.not_destructive)
+    })
+    const paths = (list: typeof rules.targets | typeof rules.secrets, into: PathRule[]): void => {
+      for (const entry of list ?? []) {
+        claim(file, entry.id)
+        into.push({
+          id: entry.id,
+          sentence: entry.sentence,
+          pattern: new RegExp(entry.pattern),
+          unless: entry.unless === undefined ? null : new RegExp(entry.unless),
+          names: 'names' in entry ? (entry.names as readonly string[]) : [],
+        })
+        note(entry.id, 'destructive', entry.destructive)
+        note(entry.id, 'not_destructive', entry.not_destructive)
+      }
+    }
+    paths(rules.targets, targets)
+    paths(rules.secrets, secrets)
+    for (const source of rules.secret_folders ?? []) secretFolders.push(new RegExp(source))
+    for (const name of rules.secret_readers ?? []) secretReaders.add(name)
+    for (const [name, list] of Object.entries(rules.value_options ?? {})) {
+      const known = valueOptions.get(name) ?? new Set()
+      for (const option of list) known.add(option)
+      valueOptions.set(name, known)
+    }
+    for (const name of rules.sql_clients ?? []) sqlClients.add(name)
+    for (const [name, list] of Object.entries(rules.inline_eval ?? {})) inlineEval.set(name, list)
+    for (const name of rules.inline_operand ?? []) inlineOperand.add(name)
+    for (const name of rules.interactive ?? []) interactive.add(name)
+  }
+  return {
+    version: digest(JSON.stringify(files.map((file) => [file.name, file.data]))),
+    programs,
+    destructive,
+    targets,
+    secrets,
+    secretFolders,
+    secretReaders,
+    valueOptions,
+    sqlClients,
+    inlineEval,
+    inlineOperand,
+    interactive,
+    examples,
+  }
+}
+
+function messageOf(error: RuleDataError): string {
+  return error.message.slice(error.message.indexOf(': ') + 2)
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+  readonly errors?: readonly (readonly Issue[])[]
+}
+
+/** Unions report one level for all their branches; the branch that came furthest says where the fault is. */
+function deepest(issues: readonly Issue[]): { path: (string | number)[]; message: string } {
+  let best: { path: (string | number)[]; message: string } = { path: [], message: 'is not valid' }
+  let length = -1
+  const visit = (list: readonly Issue[], prefix: readonly (string | number)[]): void => {
+    for (const issue of list) {
+      const path = [...prefix, ...issue.path.map((step) => (typeof step === 'number' ? step : String(step)))]
+      if (path.length > length) {
+        length = path.length
+        best = { path, message: issue.message }
+      }
+      for (const branch of issue.errors ?? []) visit(branch, path)
+    }
+  }
+  visit(issues, [])
+  return best
 }

@@ -1,0 +1,327 @@
+import { programName, type Word } from '../shell'
+import { holdsSecrets, secretOf } from './paths'
+import type { Form, OptionRole, Program, Role, RuleSet } from './rules'
+import { sedOnlyPrints } from './sed'
+
+export interface Matched {
+  readonly kind: 'match'
+  readonly summary: string
+  readonly reads: readonly Word[]
+  readonly network: boolean
+  readonly unending: boolean
+}
+
+export interface Failed {
+  readonly kind: 'fail'
+  readonly rule: string
+  readonly at: Word
+  /** How far the words were accepted; of several forms the one that came furthest explains the refusal. */
+  readonly reached: number
+  readonly sentence: string
+}
+
+interface State {
+  readonly words: readonly Word[]
+  readonly rules: RuleSet
+  readonly program: string
+}
+
+/** Option names are shown to people, values are not: they may hold anything. */
+function shown(text: string): string {
+  const equals = text.indexOf('=')
+  const name = equals < 0 ? text : text.slice(0, equals)
+  return /^[-+]{1,2}[A-Za-z0-9][A-Za-z0-9_-]{0,40}$/.test(name) ? name : 'given here'
+}
+
+function literal(value: string, at: Word): Word {
+  return { start: at.start, end: at.end, value, shape: value, dynamic: [], prefix: value }
+}
+
+const NUMBER = /^[-+]?[0-9][0-9A-Za-z.,:%/-]*$/
+
+/** Whether a word may stand in a place; `repeated` places may take the several words a wildcard becomes. */
+function accepts(role: Role, word: Word, repeated: boolean, afterDashes: boolean): boolean {
+  if (word.value !== null) {
+    if (role === 'number') return NUMBER.test(word.value)
+    if (role instanceof RegExp) return role.test(word.value)
+    if (role === 'local') return !/[:|!]/.test(word.value)
+    if (role === 'host') return !word.value.startsWith('-')
+    return true
+  }
+  if (role === 'print') return word.dynamic.every((kind) => kind === 'variable' || kind === 'tilde')
+  if (role !== 'path' && role !== 'read') return false
+  if (word.dynamic.some((kind) => kind !== 'tilde' && kind !== 'glob')) return false
+  if (!word.dynamic.includes('glob')) return true
+  // What a wildcard becomes must not be taken for an option, nor reach places meant for something else.
+  return (
+    repeated &&
+    (afterDashes || /^(?:[^-]|~)/.test(word.prefix === '' ? (word.shape[0] === '~' ? '~' : '-') : word.prefix))
+  )
+}
+
+function lookUp(form: Form, name: string): OptionRole | null {
+  const exact = form.options.get(name)
+  if (exact !== undefined) return exact
+  if (!form.complete || !name.startsWith('--') || name.length < 3 || form.denied.has(name)) return null
+  let found: OptionRole | null = null
+  for (const denied of form.denied) if (denied.startsWith(name)) return null
+  for (const [option, role] of form.options) {
+    if (!option.startsWith(name)) continue
+    if (found !== null && found !== role) return null
+    found = role
+  }
+  return found
+}
+
+function matchForm(form: Form, from: number, state: State): Matched | Failed {
+  const { words, rules, program } = state
+  const reads: Word[] = []
+  const seen = new Set<string>()
+  const operands: Word[] = []
+  let afterDashes = false
+  const fail = (rule: string, i: number, sentence: string): Failed => ({
+    kind: 'fail',
+    rule,
+    at: words[Math.min(i, words.length - 1)] as Word,
+    reached: i,
+    sentence,
+  })
+  let i = from
+  /** Takes the value of an option; answers false when it is not acceptable. */
+  const take = (role: Exclude<OptionRole, 'flag' | 'optional' | 'pair'>, value: Word): boolean => {
+    if (!accepts(role, value, false, true)) return false
+    if (role === 'read' || role === 'local') reads.push(value)
+    return true
+  }
+  const valued = (role: OptionRole, option: string, glued: string | null): Failed | null => {
+    seen.add(option)
+    if (role === 'flag')
+      return glued === null
+        ? null
+        : fail('option_value', i, `The option ${shown(option)} of ${program} takes no value.`)
+    if (role === 'optional') return null
+    const count = role === 'pair' ? 2 : 1
+    const kind = role === 'pair' ? 'text' : role
+    for (let k = 0; k < count; k++) {
+      let value: Word | undefined
+      if (k === 0 && glued !== null) value = literal(glued, words[i] as Word)
+      else value = words[++i]
+      if (!value) return fail('option_value', i, `The option ${shown(option)} of ${program} lacks its value.`)
+      if (!take(kind, value))
+        return fail(
+          'option_value',
+          i,
+          `The value of ${shown(option)} is only known when the command runs, or is not a plain one.`,
+        )
+    }
+    return null
+  }
+  for (; i < words.length; i++) {
+    const word = words[i] as Word
+    let text = word.value
+    // `--include=*.log` stays the same option whatever the wildcard becomes.
+    if (text === null && word.dynamic.length === 1 && word.dynamic[0] === 'glob' && /^--[a-z-]+=/.test(word.prefix)) {
+      const equals = word.prefix.indexOf('=')
+      if (form.options.get(word.prefix.slice(0, equals)) === 'text') text = word.shape
+    }
+    if (
+      text !== null &&
+      !form.dashes &&
+      !afterDashes &&
+      text.length > 1 &&
+      (text[0] === '-' || (text[0] === '+' && form.options.has(text)))
+    ) {
+      if (text === '--') {
+        afterDashes = true
+        continue
+      }
+      const equals = text.indexOf('=')
+      if (form.single || text.startsWith('--')) {
+        const whole = form.options.get(text)
+        const name = whole === undefined && equals > 0 ? text.slice(0, equals) : text
+        const role = whole ?? lookUp(form, name)
+        if (role === null || role === undefined)
+          return fail(
+            'unlisted_option',
+            i,
+            `The option ${shown(text)} of ${program} is not one that is known to only read.`,
+          )
+        const problem = valued(role, name, name.length < text.length ? text.slice(equals + 1) : null)
+        if (problem) return problem
+        continue
+      }
+      let first = 1
+      if (form.numeric && /^-[0-9]/.test(text)) {
+        seen.add('-#')
+        while (/[0-9]/.test(text[first] ?? '')) first++
+      }
+      const whole = form.options.get(text)
+      if (whole !== undefined && text.length > 2) {
+        const problem = valued(whole, text, null)
+        if (problem) return problem
+        continue
+      }
+      for (let k = first; k < text.length; k++) {
+        const option = text[0] + (text[k] as string)
+        const role = form.options.get(option)
+        if (role === undefined)
+          return fail(
+            'unlisted_option',
+            i,
+            `The option ${shown(option)} of ${program} is not one that is known to only read.`,
+          )
+        if (role === 'flag') {
+          seen.add(option)
+          continue
+        }
+        const problem = valued(role, option, k + 1 < text.length ? text.slice(k + 1) : null)
+        if (problem) return problem
+        break
+      }
+      continue
+    }
+    if (form.commands && operands.length === 0) {
+      const sub = text === null ? undefined : form.commands.get(text)
+      if (sub) {
+        if (form.require.some((group) => !group.some((option) => seen.has(option))))
+          return fail('needs_option', i, `Without a certain option ${program} does more than read.`)
+        const inner = matchForms(sub, i + 1, state)
+        return inner.kind === 'match'
+          ? { ...inner, reads: [...reads, ...inner.reads], network: inner.network || form.network }
+          : inner
+      }
+      if (form.operands.length === 0 && form.rest === null)
+        return fail('unlisted_command', i, `This part of ${program} is not one that is known to only read.`)
+    }
+    const place = operands.length
+    const fixed = form.operands[place]
+    const role = fixed ?? form.rest
+    if (role === null || role === undefined)
+      return fail('unlisted_operand', i, `${sentenceCase(program)} is given more here than it needs to only read.`)
+    if (!accepts(role, word, fixed === undefined, afterDashes))
+      return fail(
+        word.value === null ? 'dynamic_word' : 'unlisted_operand',
+        i,
+        word.value === null
+          ? 'What stands here is only known when the command runs.'
+          : `${sentenceCase(program)} is given something here that may do more than read.`,
+      )
+    // A literal that begins with a dash is an operand only after `--`; a wildcard was checked above.
+    operands.push(word)
+    if (role === 'read' || role === 'local') reads.push(word)
+  }
+  const end = words.length
+  if (form.commands && !form.bare && operands.length === 0)
+    return fail('needs_command', end, `${sentenceCase(program)} without a sub-command is not known to only read.`)
+  if (operands.length < form.min)
+    return fail('needs_operand', end, `${sentenceCase(program)} lacks an operand that says what to read.`)
+  for (const group of form.require)
+    if (!group.some((option) => seen.has(option)))
+      return fail(
+        'needs_option',
+        end,
+        `Without ${group.slice(0, 2).map(shown).join(' or ')}, ${program} does more than read.`,
+      )
+  if (form.script === 'sed' && !sedScripts(words.slice(from), seen, operands))
+    return fail('sed_script', end, 'This sed script may do more than print.')
+  const recursive = form.recursive === true || (form.recursive?.some((option) => seen.has(option)) ?? false)
+  if (recursive)
+    for (const word of reads)
+      if (holdsSecrets(rules, word.shape))
+        return fail(
+          'broad_read',
+          words.indexOf(word),
+          'This reads everything below a folder that also holds keys and passwords.',
+        )
+  const un = form.unending
+  const unending =
+    un === true ||
+    (un !== null &&
+      !un.unless.some((option) => seen.has(option)) &&
+      (un.options.some((option) => seen.has(option)) ||
+        (un.operands !== null && operands.length === un.operands) ||
+        (un.options.length === 0 && un.operands === null)))
+  return { kind: 'match', summary: form.summary, reads, network: form.network, unending }
+}
+
+/** With `-e` every script is an option's value, otherwise the first operand is the script. */
+function sedScripts(words: readonly Word[], seen: ReadonlySet<string>, operands: readonly Word[]): boolean {
+  if (!seen.has('-e') && !seen.has('--expression')) return sedOnlyPrints(operands[0]?.value ?? 'w')
+  for (let i = 0; i < words.length; i++) {
+    const text = words[i]?.value ?? ''
+    let script: string | undefined
+    if (text === '--') break
+    if (text.startsWith('--expression=')) script = text.slice(13)
+    else if (text === '--expression') script = words[++i]?.value ?? 'w'
+    else {
+      const match = /^-[nErsuz]*e([\s\S]*)$/.exec(text)
+      if (match) script = match[1] || (words[++i]?.value ?? 'w')
+    }
+    if (script !== undefined && !sedOnlyPrints(script)) return false
+  }
+  return true
+}
+
+function sentenceCase(program: string): string {
+  return program
+}
+
+function matchForms(forms: readonly Form[], from: number, state: State): Matched | Failed {
+  let furthest: Failed | null = null
+  for (const form of forms) {
+    const result = matchForm(form, from, state)
+    if (result.kind === 'match') return result
+    if (!furthest || result.reached > furthest.reached) furthest = result
+  }
+  return (
+    furthest ?? {
+      kind: 'fail',
+      rule: 'unlisted_command',
+      at: state.words[0] as Word,
+      reached: 0,
+      sentence: 'This is not known to only read.',
+    }
+  )
+}
+
+/** `<program> [sub-command…] --help`: prints a page and ends. */
+function asksForHelp(program: Program, words: readonly Word[]): boolean {
+  if (!program.help || words.length < 2 || words.length > 5) return false
+  const last = words[words.length - 1]?.value
+  if (last !== '--help' && !(last === '-h' && words.length === 2)) return false
+  return words.slice(1, -1).every((word) => word.value !== null && /^[a-z][a-z0-9-]*$/.test(word.value))
+}
+
+/** Matches a whole simple command against the positive schema of its program. */
+export function matchProgram(rules: RuleSet, words: readonly Word[]): Matched | Failed {
+  const head = words[0] as Word
+  const name = programName(head)
+  const program = head.value === null ? undefined : rules.programs.get(name)
+  if (!program) {
+    const plain = /^[A-Za-z0-9_.+-]{1,40}$/.test(name)
+    return {
+      kind: 'fail',
+      rule: head.value === null ? 'dynamic_program' : 'unknown_program',
+      at: head,
+      reached: 0,
+      sentence:
+        head.value === null
+          ? 'Which program this starts is only known when it runs.'
+          : plain
+            ? `${name} is not a program that is known to only read.`
+            : 'This is not a program that is known to only read.',
+    }
+  }
+  if (asksForHelp(program, words))
+    return { kind: 'match', summary: 'Prints a help page.', reads: [], network: false, unending: false }
+  return matchForms(program.forms, 1, { words, rules, program: name })
+}
+
+/** The secret a matched command would read, if any. */
+export function secretRead(rules: RuleSet, matched: Matched): { word: Word; id: string; sentence: string } | null {
+  for (const word of matched.reads) {
+    const rule = secretOf(rules, word)
+    if (rule) return { word, id: rule.id, sentence: rule.sentence }
+  }
+  return null
+}
