@@ -127,6 +127,12 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
+/** Listeners of servers that nobody stopped (a test that broke off) end with the test process. */
+const listeners = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of listeners) child.kill('SIGKILL')
+})
+
 let accounts = 0
 
 async function makeAccount(
@@ -224,6 +230,8 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
     )
     const child = spawn(sshd, ['-D', '-e', '-f', config], { stdio: ['ignore', 'ignore', 'pipe'] })
     listener = child
+    listeners.add(child)
+    child.once('exit', () => listeners.delete(child))
     child.stderr?.setEncoding('utf8')
     const before = logged.length
     child.stderr?.on('data', (text: string) => {
@@ -249,8 +257,16 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
 
   const remove = async (): Promise<void> => {
     if (account !== null) {
-      await run('pkill', ['-KILL', '-u', account.user]).catch(() => undefined)
-      await run('/usr/sbin/userdel', [account.user]).catch(() => undefined)
+      // userdel refuses while a process of the account is still being cleared away.
+      for (let attempt = 0; attempt < 40; attempt += 1) {
+        await run('pkill', ['-KILL', '-u', account.user]).catch(() => undefined)
+        const gone = await run('/usr/sbin/userdel', [account.user]).then(
+          () => true,
+          () => false,
+        )
+        if (gone) break
+        await sleep(50)
+      }
     }
     await fs.rm(dir, { recursive: true, force: true })
   }

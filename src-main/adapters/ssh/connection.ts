@@ -36,6 +36,9 @@ const KILLS_AT_ONCE = 3
 /** An agent may ask its owner first (ssh-add -c, a key that wants a touch). */
 const AGENT_LOGIN_MS = 60_000
 
+/** How long a server may take to accept or refuse a channel, while it still answers keepalives. */
+const EXEC_REPLY_MS = 30_000
+
 /** How long a short command of ours (probe, kill, uname) may take. */
 const SHORT_COMMAND_MS = 30_000
 /** Output of those is a line, the last one; what a chatty login puts before it is dropped from its beginning. */
@@ -321,42 +324,39 @@ export class Connection {
    */
   exec<T>(line: string, attach: (channel: ClientChannel) => T): Promise<Opened<T>> {
     return new Promise((resolve) => {
+      let given = false
+      const give = (opened: Opened<T>): void => {
+        given = true
+        clearTimeout(timer)
+        resolve(opened)
+      }
+      const timer = setTimeout(() => {
+        give({ ok: false, why: 'dead', begun: true, detail: `no answer within ${EXEC_REPLY_MS / 1000} s` })
+      }, EXEC_REPLY_MS)
       try {
         this.#client.exec(line, (error: (Error & { reason?: number | string }) | undefined, channel) => {
-          if (!error) return resolve({ ok: true, value: attach(channel) })
+          if (given) {
+            if (!error) channel.close()
+            return
+          }
+          if (!error) return give({ ok: true, value: attach(channel) })
           const detail = error.message
           if (typeof error.reason === 'number') {
             // 2 is what OpenSSH says above MaxSessions, 4 is "resource shortage".
-            return resolve({
-              ok: false,
-              why: error.reason === 2 || error.reason === 4 ? 'busy' : 'refused',
-              begun: false,
-              detail,
-            })
+            const why = error.reason === 2 || error.reason === 4 ? 'busy' : 'refused'
+            return give({ ok: false, why, begun: false, detail })
           }
           if (detail === 'Unable to exec') {
             // The channel was open and the request was sent: refused by a living server, or not answered by a dead one.
-            return resolve(
-              this.#usable()
-                ? { ok: false, why: 'refused', begun: false, detail }
-                : { ok: false, why: 'dead', begun: true, detail },
-            )
+            const refused = this.#alive && this.#reason === null
+            return give({ ok: false, why: refused ? 'refused' : 'dead', begun: !refused, detail })
           }
-          resolve({ ok: false, why: 'dead', begun: false, detail })
+          give({ ok: false, why: 'dead', begun: false, detail })
         })
       } catch (error) {
-        resolve({
-          ok: false,
-          why: 'dead',
-          begun: false,
-          detail: error instanceof Error ? error.message : String(error),
-        })
+        give({ ok: false, why: 'dead', begun: false, detail: error instanceof Error ? error.message : String(error) })
       }
     })
-  }
-
-  #usable(): boolean {
-    return this.#alive && this.#reason === null
   }
 
   /** What the far side offers, asked once. */

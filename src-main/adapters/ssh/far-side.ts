@@ -204,16 +204,26 @@ function readerOf(word: string): string {
   ].join('; ')
 }
 
-/** TERM to the group, up to two seconds for it to go, then KILL. Answers `<nonce> gone` or `<nonce> left`. */
+/**
+ * TERM to the group, up to two seconds for it to go, then KILL. What is left then belongs to somebody else, mostly to root through a
+ * `sudo` of the command: it is ended through `sudo -n`, which works where the command itself could use sudo without a password.
+ * Answers `<nonce> gone` or `<nonce> left`.
+ */
 export function killCommand(word: string, target: FarGroup): string {
   const script = [
-    't=$3; n=0; kill -TERM "$t" 2>/dev/null',
-    'while kill -0 "$t" 2>/dev/null; do if [ $n -ge 20 ]; then break; fi; n=$((n+1)); sleep 0.1 2>/dev/null || { sleep 1; n=$((n+9)); }; done',
-    'if kill -0 "$t" 2>/dev/null; then kill -KILL "$t" 2>/dev/null; sleep 0.2 2>/dev/null || sleep 1; fi',
-    // Zombies that nobody collects still answer to signal 0; they run nothing.
-    'if kill -0 "$t" 2>/dev/null; then echo "$1$2 left"; else echo "$1$2 gone"; fi',
+    't=$3; g=$4',
+    'nap() { sleep $1 2>/dev/null || sleep 1; }',
+    // A zombie that nobody collects still answers to signal 0 and runs nothing; and to see what may not be signalled takes ps as well.
+    'command -v ps >/dev/null 2>&1 || g=; left() { if [ -z "$g" ]; then kill -0 "$t" 2>/dev/null; return; fi; ps -e -o pgid= -o stat= 2>/dev/null | { while read -r p s; do if [ "$p" = "$g" ]; then case $s in Z*) ;; *) exit 0 ;; esac; fi; done; exit 1; }; }',
+    // kill(1) as a program wants `--` before a group, some shells' own kill must not have it.
+    'asroot() { sudo -n kill -s $1 -- "$t" </dev/null >/dev/null 2>&1 || sudo -n kill -s $1 "$t" </dev/null >/dev/null 2>&1; }',
+    'kill -TERM "$t" 2>/dev/null; n=0',
+    'while kill -0 "$t" 2>/dev/null && left; do if [ $n -ge 20 ]; then kill -KILL "$t" 2>/dev/null; nap 0.2; break; fi; n=$((n+1)); nap 0.1; done',
+    'if left && command -v sudo >/dev/null 2>&1; then asroot TERM; n=0; while left; do if [ $n -ge 10 ]; then asroot KILL; nap 0.2; break; fi; n=$((n+1)); nap 0.2; done; fi',
+    'if left; then echo "$1$2 left"; else echo "$1$2 gone"; fi',
   ].join('; ')
-  return commandLine([script, 'sh', ...halves(word), target.group ? `-${target.pid}` : `${target.pid}`])
+  const group = target.group ? `${target.pid}` : ''
+  return commandLine([script, 'sh', ...halves(word), target.group ? `-${target.pid}` : `${target.pid}`, group])
 }
 
 /** Asks the host what it is, with the nonce around the answer so that a chatty login is told apart. */

@@ -190,9 +190,9 @@ describe.skipIf(sshdPath() === null)('a run', () => {
       const word = unique()
       const watched = await watch(`sleep ${word} & (sleep ${word} & sleep ${word}) & sleep ${word}`)
       await watched.started
-      expect(await eventually(() => alive(`sleep ${word}`).filter((line) => / sleep /.test(line)).length >= 4)).toBe(
-        true,
-      )
+      expect(
+        await eventually(() => alive(`sleep ${word}`).filter((line) => /^[0-9]+ sleep /.test(line)).length >= 4),
+      ).toBe(true)
       const began = performance.now()
       watched.handle.stop()
       watched.handle.stop()
@@ -260,6 +260,73 @@ describe.skipIf(sshdPath() === null)('a run', () => {
       watched.handle.stop()
       expect(await watched.end).toEqual({ kind: 'exited', exitCode: null, signal: 'SIGTERM' })
       for (const line of alive(`sleep ${word}`)) process.kill(Number(line.split(' ')[0]), 'SIGKILL')
+    })
+
+    describe.skipIf(!canMakeAccounts() || !existsSync('/usr/bin/sudo'))('and runs as root through sudo', () => {
+      const withSudo = async (
+        rule: (user: string) => string,
+        check: (server: Sshd, other: Runner, word: string) => Promise<void>,
+      ) => {
+        const server = await startSshd({ account: { shell: '/bin/bash' } })
+        const { runner: other } = await runnerFor(server)
+        const file = `/etc/sudoers.d/${server.user}`
+        const word = unique()
+        await fs.writeFile(file, `${rule(server.user)}\n`, { mode: 0o440 })
+        try {
+          await check(server, other, word)
+        } finally {
+          await fs.rm(file, { force: true })
+          spawnSync('pkill', ['-KILL', '-f', `sleep ${word}`])
+          await other.close()
+          await server.stop()
+        }
+      }
+
+      /** What TERM does not end; sudo hands a TERM on, but nobody can hand on a KILL. */
+      const deaf = (word: string): string => `sudo -n bash -c 'trap "" TERM; while :; do sleep ${word}; done'`
+      const asleep = (word: string): boolean => alive(`sleep ${word}`).some((line) => /^[0-9]+ sleep /.test(line))
+
+      it('ends there when it listens', { timeout: 30_000 }, async () => {
+        await withSudo(
+          (user) => `${user} ALL=(ALL) NOPASSWD: /usr/bin/sleep`,
+          async (server, other, word) => {
+            const watched = new Watched(other, await planFor(other, server, `sudo -n sleep ${word}; sleep ${word}`))
+            expect(await eventually(() => asleep(word))).toBe(true)
+            watched.handle.stop()
+            expect(await watched.end).toMatchObject({ kind: 'exited', signal: 'SIGTERM' })
+            expect(alive(`sleep ${word}`)).toEqual([])
+          },
+        )
+      })
+
+      it('is killed with the same right', { timeout: 30_000 }, async () => {
+        await withSudo(
+          (user) => `${user} ALL=(ALL) NOPASSWD: ALL`,
+          async (server, other, word) => {
+            const watched = new Watched(other, await planFor(other, server, deaf(word)))
+            expect(await eventually(() => asleep(word))).toBe(true)
+            watched.handle.stop()
+            expect(await watched.end).toMatchObject({ kind: 'exited', signal: 'SIGKILL' })
+            expect(alive(`sleep ${word}`)).toEqual([])
+          },
+        )
+      })
+
+      it('is not called ended where it cannot be killed', { timeout: 30_000 }, async () => {
+        await withSudo(
+          (user) => `${user} ALL=(ALL) NOPASSWD: /bin/bash, /usr/bin/bash`,
+          async (server, other, word) => {
+            const watched = new Watched(other, await planFor(other, server, deaf(word)))
+            expect(await eventually(() => asleep(word))).toBe(true)
+            watched.handle.stop()
+            expect(await watched.end).toMatchObject({
+              kind: 'lost',
+              sentence: expect.stringContaining('part of it still runs'),
+            })
+            expect(asleep(word)).toBe(true)
+          },
+        )
+      })
     })
 
     it('all at once, six and more', async () => {

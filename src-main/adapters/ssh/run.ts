@@ -24,8 +24,8 @@ export interface RunDeps {
 
 /** A process that left children behind which hold its output: how long to wait for more of it. */
 const QUIET_AFTER_EXIT_MS = 1000
-/** TERM, two seconds, KILL, and the way there and back. After that nothing more can be done. */
-const STOP_LIMIT_MS = 10_000
+/** TERM, two seconds, KILL, the same through sudo, and the way there and back. After that nothing more can be done. */
+const STOP_LIMIT_MS = 12_000
 /** When the far side said that the group is gone and the channel stays open all the same. */
 const GONE_GRACE_MS = 1500
 /** The app has its own clock for the limit, and the far side its dead-man; this one only keeps a run from hanging for ever. */
@@ -308,6 +308,7 @@ class Watch {
   #quiet: NodeJS.Timeout | null = null
   #stopping = false
   #killed: 'gone' | 'left' | 'undelivered' | null = null
+  #waitsForKill = false
   #late = false
 
   constructor(deps: RunDeps, connection: Connection, word: string, to: Whereto, plan: Plan, sink: RunSink) {
@@ -376,12 +377,13 @@ class Watch {
   }
 
   #kill(group: FarGroup): void {
-    this.#after(STOP_LIMIT_MS, () => this.#finish())
+    this.#after(STOP_LIMIT_MS, () => this.#finish(true))
     this.#connection.kill(group).then(
       (result) => {
         this.#killed = result
-        if (result === 'gone') this.#after(GONE_GRACE_MS, () => this.#finish())
-        else
+        if (this.#waitsForKill) this.#finish()
+        else if (result === 'gone') this.#after(GONE_GRACE_MS, () => this.#finish())
+        if (result !== 'gone')
           this.#deps.log.warn('a stop over SSH was not confirmed', {
             host: placeOf(this.#to),
             group: group.pid,
@@ -455,8 +457,13 @@ class Watch {
     if (this.#closed && this.#stdoutEnded && this.#stderrEnded) this.#finish()
   }
 
-  #finish(): void {
+  #finish(now = false): void {
     if (this.#done) return
+    if (!now && this.#stopping && this.#group !== null && this.#killed === null && this.#connection.alive) {
+      // The shell has ended; whether its whole group has is what the other channel is finding out.
+      this.#waitsForKill = true
+      return
+    }
     this.#channel?.close()
     this.#resolve(this.#outcome())
   }
@@ -469,6 +476,12 @@ class Watch {
         `The folder ${this.#plan.cwd ?? ''} at ${at} does not exist or ${this.#to.user} may not enter it. Nothing was run. Correct the folder or create it first.`,
         this.#stderr.noise() || null,
       )
+    }
+    if (this.#stopping && this.#killed === 'left') {
+      return {
+        kind: 'lost',
+        sentence: `The command at ${at} was told to stop, but part of it still runs${this.#pidHint()}: ${this.#to.user} may not end it, as is the case for what was started through sudo with a password or by another user. End it at the host.`,
+      }
     }
     if (this.#started && this.#exit !== null)
       return { kind: 'exited', exitCode: this.#exit.code, signal: this.#exit.signal }
