@@ -250,6 +250,8 @@ export function createGate(deps: GateDeps): Gate {
   // ---- asking
 
   async function request(principal: Principal, asked: RunRequest): Promise<ExecutionView> {
+    // Reading the policy first also looks at its file again: one that was mended from outside counts from this request on.
+    const { layers, version } = deps.policy.layers(policyAgent(principal))
     health.requireRuns()
     validate(asked)
     const { target } = deps.resolve(asked.target)
@@ -273,7 +275,6 @@ export function createGate(deps: GateDeps): Gate {
         )
       }
     }
-    const { layers, version } = deps.policy.layers(policyAgent(principal))
     const judged = classify(asked.command, { ...options, declaredRisk: asked.declaredRisk })
     const limits = {
       timeoutMs: judged.risk === 'read_only' ? AUTOMATIC_LIMIT_MS : AGREED_LIMIT_MS,
@@ -415,6 +416,7 @@ export function createGate(deps: GateDeps): Gate {
     if (execution.state !== 'approved') {
       throw new NomosError('conflict', `It is ${execution.state}, so it cannot be started.`, { field: 'id' })
     }
+    deps.policy.layers(policyAgent(execution.principal))
     health.requireRuns()
     if ((execution.approval?.expiresAt ?? 0) <= clock.now()) {
       revoke(executionId, 'The approval ran out before it was started.', 'expired')

@@ -13,7 +13,7 @@ import {
   useWorld,
 } from './stores'
 import { adoptOutput, appendOutput, endOf, joinText, OUTPUT_CAP } from './texts'
-import { restoreUi, saveUiNow, useUi } from './ui'
+import { leaveLostSession, restoreUi, saveUiNow, useUi } from './ui'
 
 const POLL_MS = 4000
 const PAGE = 200
@@ -122,6 +122,7 @@ const rereadWorld = coalesced(async () => {
 
 let syncing = false
 let again = false
+let lastBoot: string | null = null
 
 /** Reads everything: at the start, after a gap, after another boot of main. */
 export async function resync(): Promise<void> {
@@ -137,6 +138,10 @@ export async function resync(): Promise<void> {
       const snapshot = await request('app.snapshot', {})
       restoreUi(snapshot.ui, new Set(snapshot.sessions.map((session) => session.id)))
       adoptSnapshot(snapshot)
+      // Another core (its database may have been set aside) does not know the sessions of the one before.
+      if (lastBoot !== null && lastBoot !== snapshot.boot)
+        leaveLostSession(new Set(snapshot.sessions.map(({ id }) => id)))
+      lastBoot = snapshot.boot
       const session = useUi.getState().session
       // Other conversations are forgotten rather than read: they are read when they are opened.
       useConversations.setState((state) => {

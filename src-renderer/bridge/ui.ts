@@ -136,6 +136,14 @@ export function restoreUi(saved: Saved, sessions: ReadonlySet<string>): void {
   })
 }
 
+/** Leaves a session that is not there any more; what was typed in it goes along to the new one. */
+export function leaveLostSession(sessions: ReadonlySet<string>): void {
+  const { session, drafts } = useUi.getState()
+  if (session === null || sessions.has(session)) return
+  const { [session]: typed, ...others } = drafts
+  useUi.setState({ session: null, drafts: typed === undefined || typed === '' ? others : { ...others, new: typed } })
+}
+
 /** Changes rooms and closes what lay over the old one. */
 export function goTo(room: RoomName): void {
   useUi.setState({ room, nowOver: false, listOver: false })

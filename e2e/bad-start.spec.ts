@@ -1,0 +1,145 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, it } from 'vitest'
+import { expect, expectState, forgetHomes, launch, newHome, picture, run, send } from './support/app'
+import { nomos } from './support/cli'
+
+afterAll(forgetHomes)
+
+describe('a start that finds something broken', () => {
+  it('a damaged database: the app opens, says what and where, runs nothing, and goes on after it was set aside', async () => {
+    const home = newHome()
+    const database = join(home, 'nomos.db')
+    const damaged = `not a database, ${'x'.repeat(5000)}`
+    writeFileSync(database, damaged)
+    const app = await launch({ home })
+    const { page } = app
+    await expect(page.getByTestId('health-bar')).toContainText('damaged')
+    await expect(page.getByTestId('health-bar')).toContainText(database)
+    await picture(page, 'damaged-database')
+    await send(page, '/run local uname -a')
+    await expect(page.getByTestId('composer-error')).toContainText(/damaged/)
+    expect(readFileSync(database, 'utf8')).toBe(damaged)
+
+    await page.getByTestId('health-act-set-aside').click()
+    await expect(page.getByTestId('health-bar')).toHaveCount(0)
+    const kept = readdirSync(join(home, 'quarantine'))
+    expect(kept).toHaveLength(1)
+    expect(readFileSync(join(home, 'quarantine', kept[0] ?? ''), 'utf8')).toBe(damaged)
+    await page.getByTestId('composer').fill('')
+    await expectState(await run(page, 'local', 'uname -s'), 'completed')
+    await app.close()
+    expect(nomos(home, ['ledger', 'verify']).status).toBe(0)
+  })
+
+  it('a broken approvals file: nothing runs until it is mended or set aside', async () => {
+    const home = newHome()
+    const file = join(home, 'exec-approvals.json')
+    writeFileSync(file, '{ "version": 1, "defaults": { "security": "everything" } }', { mode: 0o600 })
+    const app = await launch({ home })
+    const { page } = app
+    await expect(page.getByTestId('health-bar')).toContainText('defaults.security')
+    await send(page, '/run local uname -a')
+    await expect(page.getByTestId('composer-error')).toContainText('defaults.security')
+
+    // Mended from outside: it counts at the next decision, without a restart.
+    writeFileSync(file, '{ "version": 1, "defaults": { "ask": "always" } }', { mode: 0o600 })
+    await page.getByTestId('composer').fill('')
+    const asked = await run(page, 'local', 'uname -a')
+    await expectState(asked, 'pending_approval')
+    await expect(page.getByTestId('health-bar')).toHaveCount(0)
+    await asked.getByTestId('deny').click()
+
+    // Broken again while it runs, then set aside: the cautious policy holds.
+    writeFileSync(file, '{ "version": 2 }', { mode: 0o600 })
+    await send(page, '/run local uname -r')
+    await expect(page.getByTestId('health-bar')).toContainText('version')
+    await page.getByTestId('health-act-set-aside').click()
+    await expect(page.getByTestId('health-bar')).toHaveCount(0)
+    expect(existsSync(file)).toBe(false)
+    expect(readdirSync(join(home, 'quarantine'))).toHaveLength(1)
+    await page.getByTestId('composer').fill('')
+    await expectState(await run(page, 'local', 'uname -n'), 'completed')
+    await app.close()
+  })
+
+  it('a changed byte in the ledger: verify names the row, and a cut end stops runs until it is accepted', async () => {
+    const home = newHome()
+    const first = await launch({ home })
+    await expectState(await run(first.page, 'local', 'uname -s'), 'completed')
+    await first.close()
+    const database = join(home, 'nomos.db')
+    const whole = readFileSync(database)
+    const bytes = Buffer.from(whole)
+    const at = bytes.lastIndexOf('"command":"uname -s"')
+    expect(at).toBeGreaterThan(0)
+    bytes[at + 11] = 'U'.charCodeAt(0)
+    writeFileSync(database, bytes)
+    const broken = nomos(home, ['ledger', 'verify'])
+    expect(broken.status).toBe(1)
+    expect(broken.stdout + broken.stderr).toMatch(/row 2\b/)
+    writeFileSync(database, whole)
+    expect(nomos(home, ['ledger', 'verify']).stdout).toMatch(/intact/)
+
+    // The head says more rows than there are.
+    writeFileSync(join(home, 'ledger.head'), `99 ${'a'.repeat(64)}`.padEnd(95).concat('\n'))
+    const second = await launch({ home })
+    await expect(second.page.getByTestId('health-bar')).toContainText('cut off')
+    await send(second.page, '/run local uname -s')
+    await expect(second.page.getByTestId('composer-error')).toContainText('cut off')
+    await second.page.getByTestId('health-act-accept').click()
+    await expect(second.page.getByTestId('health-bar')).toHaveCount(0)
+    await second.page.getByTestId('composer').fill('')
+    await expectState(await run(second.page, 'local', 'uname -r'), 'completed')
+    await second.close()
+    expect(nomos(home, ['ledger', 'verify']).stdout).toMatch(/intact/)
+  })
+
+  it('a folder whose path is too long for a socket: the app works and says what does not', async () => {
+    const home = join(newHome(), 'a'.repeat(60), 'b'.repeat(60))
+    mkdirSync(home, { recursive: true })
+    const app = await launch({ home })
+    await expect(app.page.getByTestId('health-bar')).toContainText(/NOMOS_HOME|shorter/)
+    await expectState(await run(app.page, 'local', 'uname -s'), 'completed')
+    await app.close()
+  })
+})
+
+describe('the nomos command', () => {
+  it('classifies without an app, one line for one line', () => {
+    const home = newHome()
+    const lines = ['df -h', '', 'rm -rf /var/lib/x', 'systemctl restart caddy', 'ls | wc -l']
+    const asked = lines.map((command) => JSON.stringify({ command })).join('\n')
+    const { status, stdout, stderr } = nomos(home, ['classify', '--jsonl'], `${asked}\n`)
+    expect(status).toBe(0)
+    expect(stderr).toBe('')
+    const answers = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { command: string; risk: string })
+    expect(answers.map(({ command }) => command)).toEqual(lines)
+    expect(answers.map(({ risk }) => risk)).toEqual([
+      'read_only',
+      'config_mutation',
+      'destructive',
+      'config_mutation',
+      'config_mutation',
+    ])
+  })
+
+  it('says that no app runs, and works with one', async () => {
+    const home = newHome()
+    const alone = nomos(home, ['executions', 'list'])
+    expect(alone.status).toBe(3)
+    expect(alone.stderr).toMatch(/not running/)
+    const app = await launch({ home })
+    const ran = nomos(home, ['run', 'local', 'echo', 'from the command line'])
+    expect(ran.stdout + ran.stderr).toContain('from the command line')
+    const listed = JSON.parse(nomos(home, ['executions', 'list', '--json']).stdout) as unknown
+    expect(JSON.stringify(listed)).toContain('from the command line')
+    const doctor = nomos(home, ['doctor'])
+    expect(doctor.stdout).toMatch(/1\b.*\n[\s\S]*2\b/)
+    expect(nomos(home, ['version']).stdout).toMatch(/\d+\.\d+\.\d+/)
+    await app.close()
+  })
+})
