@@ -17,6 +17,8 @@ export default defineConfig({
           index: resolve(root, 'src-main/index.ts'),
           cli: resolve(root, 'src-main/cli/main.ts'),
           headless: resolve(root, 'src-main/cli/headless.ts'),
+          // Under its own name for the benches, which drive the core without a window.
+          core: resolve(root, 'src-main/compose.ts'),
         },
         external: ['better-sqlite3-napi9'],
         output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
