@@ -71,9 +71,11 @@ async function json<T>(...args: readonly string[]): Promise<T> {
 }
 
 async function waiting(command: string): Promise<ExecutionView> {
+  const until = Date.now() + 10_000
   for (;;) {
     const found = (await json<ExecutionView[]>('approvals', 'pending')).find((view) => view.command === command)
     if (found !== undefined) return found
+    if (Date.now() > until) throw new Error(`it does not wait: ${(await start('cli', 'executions', 'list').ended).out}`)
   }
 }
 

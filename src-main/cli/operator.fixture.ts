@@ -56,14 +56,17 @@ export class Operator {
   }
   /** Waits for text that was not waited for before, and gives the match. */
   async sees(pattern: RegExp): Promise<RegExpExecArray> {
+    const until = Date.now() + 15_000
     for (;;) {
       const found = pattern.exec(this.shown.slice(this.from))
       if (found !== null) {
         this.from += found.index + found[0].length
         return found
       }
+      if (Date.now() > until) throw new Error(`${pattern} was not shown: ${JSON.stringify(this.shown)}`)
       await new Promise<void>((resolve) => {
         this.wake = resolve
+        setTimeout(resolve, 1_000)
       })
     }
   }

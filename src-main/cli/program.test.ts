@@ -7,11 +7,13 @@ import { EXIT } from './exits'
 import { fakeIo, fakeTerminal } from './fake-io.fixture'
 import { run } from './program'
 
+let made: string
 let home: string
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'ncli-'))
+  made = mkdtempSync(join(tmpdir(), 'ncli-'))
+  home = made
 })
-afterEach(() => rmSync(home, { recursive: true, force: true }))
+afterEach(() => rmSync(made, { recursive: true, force: true }))
 
 async function nomos(...args: string[]) {
   const io = fakeIo({ home, terminal: fakeTerminal(() => ({ kind: 'ended' })) })
