@@ -39,9 +39,10 @@ app
 function begin(): void {
   denyPermissions()
   serveWindow(join(import.meta.dirname, '../renderer'))
+  const resources = resourcesFolder()
   const core = createCore({
     home,
-    resources: resourcesFolder(),
+    resources,
     version: app.getVersion(),
     secrets: systemSecrets(),
     headless: false,
@@ -51,7 +52,7 @@ function begin(): void {
     openWindow({
       home,
       preload: join(import.meta.dirname, '../preload/index.cjs'),
-      icon: null,
+      icon: join(resources, 'resources', 'icon.png'),
       running: () => running.size,
     })
   answerRequests(core.dispatch)
