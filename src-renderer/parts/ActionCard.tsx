@@ -27,6 +27,10 @@ import {
 /** After an approval the start follows within milliseconds; a Start button that flashes for those would only be in the way. */
 const START_SHOWN_AFTER = 2000
 
+/** True when what was approved has had its time to start and did not. */
+const isLeftOver = (view: ExecutionView, now: number): boolean =>
+  now - (view.approval?.settlement?.at ?? view.requestedAt) >= START_SHOWN_AFTER
+
 export interface CardActions {
   readonly approve: (phrase: string | null) => void
   readonly deny: (note: string | null) => void
@@ -346,7 +350,7 @@ function Buttons({
     )
   }
   if (view.state === 'approved') {
-    if (now - (view.approval?.settlement?.at ?? view.requestedAt) < START_SHOWN_AFTER) return null
+    if (!isLeftOver(view, now)) return null
     return (
       <div className="flex flex-wrap gap-2">
         <Act name={name} className="btn" disabled={busy !== null} onClick={actions.stop} type="button">
@@ -447,7 +451,7 @@ export function ActionCard(props: ActionCardProps) {
       truncated={text.truncated}
     />
   )
-  const means = view.stateReason ?? STATE_MEANS[state] ?? null
+  const means = state === 'approved' && !isLeftOver(view, now) ? null : (view.stateReason ?? STATE_MEANS[state] ?? null)
   return (
     <article
       aria-labelledby={`${id}-head`}

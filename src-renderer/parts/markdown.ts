@@ -24,7 +24,7 @@ export interface List {
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^\s`]*)[^`]*$/
 const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/
-const HEADING = /^ {0,3}#{1,6}\s+(.*?)\s*#*\s*$/
+const HEADING = /^ {0,3}#{1,6}\s+(.*)$/
 const RULE = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/
 
 /** Cuts a text into blocks, each the source lines of one block. A fence that is still open reaches to the end. */
@@ -71,6 +71,14 @@ export function blocksOf(source: string): readonly string[] {
   }
   close()
   return blocks
+}
+
+/** A heading's text without the closing marks some people write. */
+function headingText(text: string): string {
+  const trimmed = text.trim()
+  let end = trimmed.length
+  while (trimmed[end - 1] === '#') end -= 1
+  return end === trimmed.length || !isSpace(trimmed[end - 1]) ? trimmed : trimmed.slice(0, end).trimEnd()
 }
 
 interface Item {
@@ -121,7 +129,7 @@ export function blockOf(source: string): Block {
   }
   if (RULE.test(first)) return { kind: 'rule' }
   const heading = HEADING.exec(first)
-  if (heading !== null) return { kind: 'heading', text: heading[1] ?? '' }
+  if (heading !== null) return { kind: 'heading', text: headingText(heading[1] ?? '') }
   if (lines.every((line) => /^ {0,3}>/.test(line))) {
     return { kind: 'quote', text: lines.map((line) => line.replace(/^ {0,3}> ?/, '')).join('\n') }
   }
@@ -129,19 +137,67 @@ export function blockOf(source: string): Block {
   return { kind: 'paragraph', text: source }
 }
 
-const INLINE =
-  /(`+)(?!`)([\s\S]*?[^`])\1(?!`)|\*\*(?=\S)([^*]*?\S)\*\*|(?<![\w*])\*(?=[^\s*])([^*\n]*?[^\s*])\*(?![\w*])/g
+/** Where the runs of backticks of each length begin, so that a closing one is found without reading the text again and again. */
+function backtickRuns(text: string): ReadonlyMap<number, number[]> {
+  const runs = new Map<number, number[]>()
+  for (const match of text.matchAll(/`+/g)) {
+    const starts = runs.get(match[0].length)
+    if (starts === undefined) runs.set(match[0].length, [match.index])
+    else starts.push(match.index)
+  }
+  return runs
+}
 
-/** Reads bold, italics and inline code. Underscores stay what they are: names of files and units are full of them. */
+/** One space on each side of code belongs to the backticks, unless there is nothing else. */
+function codeText(text: string): string {
+  return text.length > 2 && text.startsWith(' ') && text.endsWith(' ') && text.trim() !== '' ? text.slice(1, -1) : text
+}
+
+const SPECIAL = /[`*]/g
+
+const isWord = (char: string | undefined): boolean => char !== undefined && /[\w*]/.test(char)
+const isSpace = (char: string | undefined): boolean => char === undefined || /\s/.test(char)
+
+/**
+ * Reads bold, italics and inline code in one pass; a model's text may be long and made to be slow. Underscores stay what they
+ * are: names of files and units are full of them.
+ */
 export function inlinesOf(text: string): readonly Inline[] {
   const out: Inline[] = []
+  const runs = backtickRuns(text)
   let from = 0
-  for (const match of text.matchAll(INLINE)) {
-    if (match.index > from) out.push({ kind: 'text', text: text.slice(from, match.index) })
-    if (match[2] !== undefined) out.push({ kind: 'code', text: match[2].replace(/^ (.*[^ ].*) $/s, '$1') })
-    else if (match[3] !== undefined) out.push({ kind: 'bold', text: match[3] })
-    else out.push({ kind: 'italic', text: match[4] ?? '' })
-    from = match.index + match[0].length
+  let at = 0
+  const take = (inline: Inline, end: number): void => {
+    if (at > from) out.push({ kind: 'text', text: text.slice(from, at) })
+    out.push(inline)
+    from = end
+    at = end
+  }
+  while (at < text.length) {
+    const char = text[at]
+    if (char === '`') {
+      let open = at
+      while (text[open] === '`') open += 1
+      const starts = runs.get(open - at) ?? []
+      while ((starts[0] ?? Number.POSITIVE_INFINITY) < open) starts.shift()
+      const close = starts[0]
+      if (close === undefined) at = open
+      else take({ kind: 'code', text: codeText(text.slice(open, close)) }, close + (open - at))
+    } else if (char === '*') {
+      const strong = text[at + 1] === '*'
+      const open = at + (strong ? 2 : 1)
+      const close = text.indexOf('*', open)
+      // Without another one nothing can begin any more; what is left is text, but for code.
+      const inside = close === -1 ? '' : text.slice(open, close)
+      const fits = inside !== '' && !isSpace(inside[0]) && !isSpace(inside.at(-1))
+      if (strong && fits && text[close + 1] === '*') take({ kind: 'bold', text: inside }, close + 2)
+      else if (!strong && fits && !inside.includes('\n') && !isWord(text[at - 1]) && !isWord(text[close + 1])) {
+        take({ kind: 'italic', text: inside }, close + 1)
+      } else at = open
+    } else {
+      SPECIAL.lastIndex = at
+      at = SPECIAL.exec(text)?.index ?? text.length
+    }
   }
   if (from < text.length) out.push({ kind: 'text', text: text.slice(from) })
   return out

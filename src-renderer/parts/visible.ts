@@ -90,5 +90,5 @@ const COLOURS =
 
 /** Output as a reader wants it: colours and titles of terminals dropped, line ends made one kind. The rest stays to be marked. */
 export function plainOutput(text: string): string {
-  return text.replace(COLOURS, '').replace(/\r+\n/g, '\n').replace(/\r/g, '\n')
+  return text.replace(COLOURS, '').replace(/\r+\n?/g, '\n')
 }

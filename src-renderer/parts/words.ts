@@ -34,7 +34,7 @@ export const STATE_MEANS: Partial<Readonly<Record<CardState, string>>> = {
     'Its end was not seen: it may have run wholly, partly or not at all. Look at the target before running it again.',
   undeliverable: 'Nothing could show the question, so it was closed without running.',
   expired: 'Nobody answered in time, so it was closed without running.',
-  approved: 'It was approved, but Nomos ended before it started. Nothing has run.',
+  approved: 'It was approved and has not been started. Nothing has run.',
 }
 
 /** The state to show: a revoked approval says more than the cancelled execution under it. */

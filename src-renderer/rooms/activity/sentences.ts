@@ -110,7 +110,7 @@ export function sentenceOf(
       return say(`${who === 'You' ? 'Your answer' : `An answer of ${who}`} was refused${on}${why}`)
     }
     case 'host.saved': {
-      const slug = inner(data, 'host', 'slug') ?? text(data, 'slug') ?? ''
+      const slug = inner(data, 'host', 'slug') ?? text(data, 'slug') ?? 'unnamed'
       const before = text(data, 'replaces')
       return say(
         before === null
@@ -121,9 +121,9 @@ export function sentenceOf(
       )
     }
     case 'host.removed':
-      return say(`${who} removed host:${text(data, 'slug') ?? ''}`)
+      return say(`${who} removed host:${text(data, 'slug') ?? 'unnamed'}`)
     case 'host.key-trusted':
-      return say(`${who} trusted a key of host:${text(data, 'slug') ?? ''}`)
+      return say(`${who} trusted a key of host:${text(data, 'slug') ?? 'unnamed'}`)
     case 'setting.changed': {
       const name = text(data, 'name')
       const model = text(data, 'model')

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useMemo, useState } from 'react'
 import type { ExecutionState, Failure } from '../../../src-preload/contract'
 import { RoomBody, RoomHead } from '../../app/RoomHead'
 import { failureOf, request } from '../../bridge/client'
@@ -7,6 +7,7 @@ import { putExecutions, useExecutions } from '../../bridge/stores'
 import { openSession, setDraft, useUi } from '../../bridge/ui'
 import { FailureText } from '../../parts/FailureText'
 import { STATE_WORD } from '../../parts/words'
+import { steadyOrder } from './order'
 
 const PAGE = 50
 
@@ -32,7 +33,7 @@ const FILTER_WORD: Readonly<Record<Filter, string>> = {
   expired: 'expired or undeliverable',
 }
 
-function History() {
+function History({ elsewhere }: { readonly elsewhere: ReadonlySet<string> }) {
   const settled = useExecutions((state) => state.settled)
   const [filter, setFilter] = useState<Filter>('all')
   const [ids, setIds] = useState<readonly string[] | null>(null)
@@ -62,6 +63,7 @@ function History() {
     return () => clearTimeout(timer)
   }, [filter, settled, read])
 
+  const listed = (ids ?? []).filter((id) => !elsewhere.has(id))
   return (
     <section aria-labelledby="history" className="space-y-3">
       <div className="flex flex-wrap items-center gap-3">
@@ -88,11 +90,11 @@ function History() {
         </label>
       </div>
       {failure === null ? null : <FailureText failure={failure} />}
-      {ids === null ? null : ids.length === 0 ? (
+      {ids === null ? null : listed.length === 0 ? (
         <p className="text-ink-3">Nothing of this kind so far.</p>
       ) : (
         <ul className="space-y-3">
-          {ids.map((id) => (
+          {listed.map((id) => (
             <li key={id}>
               <LiveCard id={id} outputOpen={false} />
             </li>
@@ -108,20 +110,23 @@ function History() {
   )
 }
 
-/** While the pointer is over an answer nothing new is put above it: a click must never land on another card's button. */
-function useSteadyOrder(ids: readonly string[]): { readonly shown: readonly string[]; readonly held: number } {
-  const [shown, setShown] = useState(ids)
+/**
+ * The waiting cards, newest first, and those among them that were settled while this room is open: a card stays where it was
+ * answered, so that its outcome is seen and nothing slips under the pointer. For the same reason new ones are held back while
+ * the pointer is over an answer.
+ */
+function useSteadyOrder(waiting: readonly string[]): { readonly shown: readonly string[]; readonly held: number } {
+  const [shown, setShown] = useState(waiting)
   useEffect(() => {
     const update = (): void => {
-      if (document.querySelector('[data-answer]:hover') === null) setShown(ids)
+      if (document.querySelector('[data-answer]:hover') !== null) return
+      setShown((old) => steadyOrder(old, waiting))
     }
     update()
     const timer = setInterval(update, 500)
     return () => clearInterval(timer)
-  }, [ids])
-  const live = new Set(ids)
-  const kept = shown.filter((id) => live.has(id))
-  return { shown: kept, held: ids.length - kept.length }
+  }, [waiting])
+  return { shown, held: waiting.filter((id) => !shown.includes(id)).length }
 }
 
 /** What waits for an answer, newest first, then what was settled. */
@@ -129,24 +134,24 @@ export default function Approvals() {
   const waiting = useExecutions((state) => state.waiting)
   const approved = useExecutions((state) => state.approved)
   const running = useExecutions((state) => state.running)
-  const byId = useExecutions((state) => state.byId)
   const wanted = useUi((ui) => ui.reveal)
   const [opened, setOpened] = useState<string | null>(null)
-  const [order, setOrder] = useState<readonly string[]>([])
   const key = [...waiting]
     .reverse()
     .map((view) => view.id)
     .join(' ')
-  useEffect(() => setOrder(key === '' ? [] : key.split(' ')), [key])
-  const { shown, held } = useSteadyOrder(order)
-  const active = [...approved, ...running].reverse()
+  const ids = useMemo(() => (key === '' ? [] : key.split(' ')), [key])
+  const { shown, held } = useSteadyOrder(ids)
+  const here = useMemo(() => new Set(shown), [shown])
+  const active = [...approved, ...running].filter((view) => !here.has(view.id)).reverse()
 
   useEffect(() => {
     if (wanted !== null) setOpened(wanted)
   }, [wanted])
 
-  const elsewhere = opened !== null && !shown.includes(opened) && !active.some((view) => view.id === opened)
-  const extra = elsewhere && byId[opened]?.state !== 'pending_approval' ? opened : null
+  const elsewhere =
+    opened !== null && !here.has(opened) && !ids.includes(opened) && !active.some((view) => view.id === opened)
+  const extra = elsewhere ? opened : null
   return (
     <>
       <RoomHead title="Approvals" />
@@ -164,7 +169,7 @@ export default function Approvals() {
             Waiting for your answer <span className="tabular font-normal text-ink-2">({waiting.length})</span>
           </h2>
           {held > 0 ? <p className="text-ink-2">{held} more arrived</p> : null}
-          {waiting.length === 0 ? (
+          {shown.length === 0 ? (
             <div className="space-y-2 text-ink-2">
               <p>Nothing waits. What changes a machine waits here for your answer, for example:</p>
               <button
@@ -202,7 +207,7 @@ export default function Approvals() {
             </ul>
           </section>
         )}
-        <History />
+        <History elsewhere={here} />
       </RoomBody>
     </>
   )
