@@ -1,8 +1,9 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
 import { existsSync, promises as fs, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
@@ -127,11 +128,25 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Listeners of servers that nobody stopped (a test that broke off) end with the test process. */
-const listeners = new Set<ChildProcess>()
-process.once('exit', () => {
-  for (const child of listeners) child.kill('SIGKILL')
-})
+/**
+ * Runs the server below a shell that holds a pipe of ours: a test process that is killed closes the pipe, and the shell ends the server and
+ * clears up. With the word "keep" it only ends the server.
+ */
+const KEEPER = [
+  '"$@" & p=$!; echo $p; word=; read -r word; kill -KILL $p 2>/dev/null; wait $p 2>/dev/null',
+  'if [ "$word" != keep ]; then',
+  '  if [ -n "$TEST_ACCOUNT" ]; then for i in 1 2 3 4 5 6 7 8 9; do pkill -KILL -u "$TEST_ACCOUNT"; userdel "$TEST_ACCOUNT" 2>/dev/null && break; sleep 0.2; done; fi',
+  '  rm -rf "$TEST_FOLDER"',
+  'fi',
+].join('\n')
+
+function hasEnded(pid: number): boolean {
+  try {
+    return / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return existsSync('/proc/self/stat')
+  }
+}
 
 let accounts = 0
 
@@ -197,7 +212,8 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
   const setEnv = Object.entries(env).map(([name, value]) => `"${name}=${value}"`)
   if (options.banner !== undefined) await fs.writeFile(join(dir, 'banner'), options.banner)
 
-  let listener: ChildProcess | null = null
+  let keeper: ChildProcessByStdio<Writable, Readable, Readable> | null = null
+  let listener: number | null = null
   let logged = ''
   let port = 0
 
@@ -228,30 +244,39 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
         '',
       ].join('\n'),
     )
-    const child = spawn(sshd, ['-D', '-e', '-f', config], { stdio: ['ignore', 'ignore', 'pipe'] })
-    listener = child
-    listeners.add(child)
-    child.once('exit', () => listeners.delete(child))
-    child.stderr?.setEncoding('utf8')
+    const child = spawn('/bin/sh', ['-c', KEEPER, 'sh', sshd, '-D', '-e', '-f', config], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...process.env, TEST_ACCOUNT: account?.user ?? '', TEST_FOLDER: dir },
+    })
+    keeper = child
+    child.stdin.on('error', () => undefined)
+    child.stdout.setEncoding('utf8')
+    child.stderr.setEncoding('utf8')
     const before = logged.length
-    child.stderr?.on('data', (text: string) => {
+    let told = ''
+    child.stdout.on('data', (text: string) => {
+      told += text
+    })
+    child.stderr.on('data', (text: string) => {
       logged += text
     })
-    for (let i = 0; i < 200; i += 1) {
-      if (logged.slice(before).includes('Server listening on')) return
-      if (child.exitCode !== null) break
+    for (let i = 0; i < 400; i += 1) {
+      listener = told.endsWith('\n') ? Number(told) : null
+      if (listener !== null && logged.slice(before).includes('Server listening on')) return
+      if (child.exitCode !== null || (listener !== null && hasEnded(listener))) break
       await sleep(25)
     }
-    child.kill('SIGKILL')
+    await halt()
     throw new Error(`sshd did not start on port ${port}: ${logged.slice(before).trim() || 'it said nothing'}`)
   }
 
   const halt = async (): Promise<void> => {
-    const child = listener
+    const child = keeper
+    keeper = null
     listener = null
     if (child === null || child.exitCode !== null || child.signalCode !== null) return
     const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-    child.kill('SIGKILL')
+    child.stdin.end('keep\n')
     await ended
   }
 
@@ -274,7 +299,7 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
   /** Processes of sessions outlive a listener that was replaced; they are remembered here. */
   const older = new Set<number>()
   const processes = (): number[] => [
-    ...(listener?.pid === undefined ? [] : sshdProcesses(listener.pid)),
+    ...(listener === null ? [] : sshdProcesses(listener)),
     ...[...older].flatMap((pid) => sshdProcesses(pid)),
   ]
 
@@ -318,7 +343,7 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
     },
     log: () => logged,
     async rotateHostKey() {
-      const main = listener?.pid
+      const main = listener
       for (const pid of processes()) if (pid !== main) older.add(pid)
       await halt()
       await makeKey(hostKeyPath, firstType, '')
@@ -332,7 +357,7 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
       for (const pid of processes()) signal(pid, 'SIGCONT')
     },
     dropConnections() {
-      const main = listener?.pid
+      const main = listener
       for (const pid of processes()) if (pid !== main) signal(pid, 'SIGKILL')
     },
     async stop() {

@@ -36,9 +36,6 @@ const KILLS_AT_ONCE = 3
 /** An agent may ask its owner first (ssh-add -c, a key that wants a touch). */
 const AGENT_LOGIN_MS = 60_000
 
-/** How long a server may take to accept or refuse a channel, while it still answers keepalives. */
-const EXEC_REPLY_MS = 30_000
-
 /** How long a short command of ours (probe, kill, uname) may take. */
 const SHORT_COMMAND_MS = 30_000
 /** Output of those is a line, the last one; what a chatty login puts before it is dropped from its beginning. */
@@ -104,6 +101,8 @@ export interface ConnectSpec {
   readonly knowledge: HostKnowledge
   readonly connectTimeoutMs: number
   readonly keepaliveMs: number
+  /** How long a server may take to accept or refuse a channel while it still answers keepalives. */
+  readonly startTimeoutMs: number
 }
 
 export type ConnectResult =
@@ -331,8 +330,8 @@ export class Connection {
         resolve(opened)
       }
       const timer = setTimeout(() => {
-        give({ ok: false, why: 'dead', begun: true, detail: `no answer within ${EXEC_REPLY_MS / 1000} s` })
-      }, EXEC_REPLY_MS)
+        give({ ok: false, why: 'dead', begun: true, detail: `no answer within ${this.#spec.startTimeoutMs} ms` })
+      }, this.#spec.startTimeoutMs)
       try {
         this.#client.exec(line, (error: (Error & { reason?: number | string }) | undefined, channel) => {
           if (given) {

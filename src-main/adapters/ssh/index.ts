@@ -32,7 +32,7 @@ export interface SshRunnerOptions {
   readonly connectTimeoutMs?: number
   /** A connection nobody uses is closed after this. Default 60 s. */
   readonly idleCloseMs?: number
-  /** How long a login shell may take until it reaches the command. Default 30 s. */
+  /** How long a server may take to give a channel, and a login shell until it reaches the command. Default 30 s. */
   readonly startTimeoutMs?: number
   readonly log: Log
 }
@@ -154,6 +154,7 @@ class SshRunner implements Runner, HostProbe {
         knowledge: known.value,
         connectTimeoutMs: this.#connectTimeoutMs,
         keepaliveMs: this.#keepaliveMs,
+        startTimeoutMs: this.#startTimeoutMs,
       })
       if (!result.ok) {
         if (result.presented !== null) this.#presented.set(place, result.presented)
@@ -366,6 +367,7 @@ class SshRunner implements Runner, HostProbe {
       knowledge,
       connectTimeoutMs: this.#connectTimeoutMs,
       keepaliveMs: this.#keepaliveMs,
+      startTimeoutMs: this.#startTimeoutMs,
     })
     const ms = Math.round(performance.now() - began)
     if (result.ok) this.#log.info('connected over SSH', { host: placeOf(to), user: to.user, ms })

@@ -202,6 +202,27 @@ describe.skipIf(sshdPath() === null)('a run', () => {
       watched.handle.stop()
     })
 
+    it('takes them where the far side has no dead-man that would hand the signal on', async () => {
+      const folder = join(dir, 'no-timeout')
+      await fs.mkdir(folder, { recursive: true })
+      await fs.writeFile(join(folder, 'timeout'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+      const bare = await startSshd({ ...QUICK, path: [folder] })
+      const other = await runnerFor(bare)
+      const word = unique()
+      const watched = new Watched(
+        other.runner,
+        await planFor(other.runner, bare, `sleep ${word} & (sleep ${word} & sleep ${word}) & sleep ${word}; true`),
+      )
+      expect(
+        await eventually(() => alive(`sleep ${word}`).filter((line) => /^[0-9]+ sleep /.test(line)).length === 4),
+      ).toBe(true)
+      watched.handle.stop()
+      expect(await watched.end).toEqual({ kind: 'exited', exitCode: null, signal: 'SIGTERM' })
+      expect(alive(word)).toEqual([])
+      await other.runner.close()
+      await bare.stop()
+    })
+
     it('is killed when it does not listen', async () => {
       const word = unique()
       const watched = await watch(`trap '' TERM; echo ready; while :; do sleep ${word}; done`)
