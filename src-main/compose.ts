@@ -282,17 +282,10 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     runs: () => local.groups(),
     log,
     host: config.headless ? 'headless' : 'window',
-    onRefused: (reason) => {
-      store.appendLedger(
-        {
-          kind: 'approval.refused',
-          actor: 'cli',
-          executionId: null,
-          approvalId: null,
-          data: { surface: 'cli', reason: redact(reason).text },
-        },
-        clock.now(),
-      )
+    onRefused: (reason, { route, approvalId }) => {
+      const executionId = approvalId === null ? null : (store.approval(approvalId)?.executionId ?? null)
+      const data = { surface: 'cli', route, reason: redact(reason).text }
+      store.appendLedger({ kind: 'approval.refused', actor: 'cli', executionId, approvalId, data }, clock.now())
     },
   })
   const dispatch = createApi({
@@ -427,7 +420,9 @@ function examinations(deps: {
           : {
               status: 'failed',
               found: blocking.map(({ sentence }) => sentence).join(' '),
-              remedy: 'Use the buttons in the bar at the top of the window.',
+              remedy: config.headless
+                ? 'Run "nomos doctor resolve" to see what can be done about each.'
+                : 'Use the buttons in the bar at the top of the window.',
             }
       },
     },
