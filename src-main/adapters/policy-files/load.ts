@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { parseDocument } from 'yaml'
-import { compileRules, type RuleFile, type RuleSet } from '../../domain/risk'
+import { join, sep } from 'node:path'
+import { LineCounter, parseDocument } from 'yaml'
+import { compileRules, RuleDataError, type RuleFile, type RuleSet } from '../../domain/risk'
+import { quickYaml } from './quick-yaml'
 
 /** A rule file that cannot be used. The message names file, line and field. */
 export class RuleFileError extends Error {
@@ -17,16 +18,52 @@ export class RuleFileError extends Error {
   }
 }
 
-/** Reads every `*.yaml` under `dir`; throws a `RuleFileError` for the first one that cannot be used. */
+function read(name: string, text: string): unknown {
+  const quick = quickYaml(text)
+  if (quick !== undefined) return quick
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines })
+  const error = document.errors[0]
+  if (error) {
+    const what = error.message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? 'is not YAML'
+    throw new RuleFileError(name, lines.linePos(error.pos[0]).line, null, what)
+  }
+  return document.toJS()
+}
+
+/** The line a field stands on, or that of the nearest level above it that is written down. */
+function lineOf(text: string, path: readonly (string | number)[]): number | null {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines })
+  for (let length = path.length; length > 0; length--) {
+    const node = document.getIn(path.slice(0, length), true)
+    if (typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range))
+      return lines.linePos(node.range[0] as number).line
+  }
+  return null
+}
+
+/**
+ * Reads every `*.yaml` under `dir` (`README.md` beside them says what they hold). Throws a `RuleFileError` for the first file that
+ * cannot be used: half a policy is none.
+ */
 export function loadRiskRules(dir: string): RuleSet {
   const names = readdirSync(dir, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.yaml'))
+    .map((name) => name.split(sep).join('/'))
     .sort()
+  if (names.length === 0) throw new RuleFileError(dir, null, null, 'holds no rule file')
+  const texts = new Map<string, string>()
   const files: RuleFile[] = names.map((name) => {
-    const document = parseDocument(readFileSync(join(dir, name), 'utf8'))
-    const error = document.errors[0]
-    if (error) throw new RuleFileError(name, error.linePos?.[0].line ?? null, null, error.message.split('\n')[0] ?? '')
-    return { name, data: document.toJS() }
+    const text = readFileSync(join(dir, name), 'utf8')
+    texts.set(name, text)
+    return { name, data: read(name, text) }
   })
-  return compileRules(files)
+  try {
+    return compileRules(files)
+  } catch (error) {
+    if (!(error instanceof RuleDataError)) throw error
+    const field = error.path.join('.') || null
+    throw new RuleFileError(error.file, lineOf(texts.get(error.file) ?? '', error.path), field, error.what)
+  }
 }

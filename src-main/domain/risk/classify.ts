@@ -12,7 +12,7 @@ import {
   type Word,
 } from '../shell'
 import { destructions, hasOption, positionals, sqlDestroys } from './destructive'
-import { type Failed, type Matched, matchProgram, secretRead } from './match'
+import { asksForHelp, type Failed, type Matched, matchProgram, secretRead } from './match'
 import { pathCandidates, secretOf } from './paths'
 import type { RuleSet } from './rules'
 import { holdsHome, reachesSelf, selfPatterns } from './self'
@@ -278,22 +278,24 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, out: Judgement)
   out.effect('exec', name === '' ? 'unknown' : name)
   if (/^(?:sudo|sudo-rs|doas|su|pkexec|run0|runuser)$/.test(name)) out.effect('privilege', name)
   if (invocation.remote) out.effect('network', invocation.via.join(' '))
+  const program = rules.programs.get(programName(head))
+  if (program && asksForHelp(program, words)) return
   for (const { rule, detail } of destructions(rules, invocation)) {
     out.reason(rule.id, 'destructive', span, rule.sentence)
     for (const kind of rule.effects) out.effect(kind, detail)
   }
   // A secret counts where its content is handed on. What a schema understands is judged by the roles of its words.
-  const matched = rules.programs.has(programName(head)) ? matchProgram(rules, words) : null
+  const matched = program ? matchProgram(rules, words) : null
   if (matched?.kind === 'match') {
     const secret = secretRead(rules, matched)
-    if (secret) secretFound(secret, out)
+    if (secret) secretFound(secret.word, secret, out)
     for (const word of matched.reads) out.effect('read', word.shape)
     if (matched.network) out.effect('network', name)
   } else if (rules.secretReaders.has(name))
     for (const word of words.slice(1))
       for (const candidate of pathCandidates(word.shape)) {
-        const rule = secretOf(rules, { shape: candidate, dynamic: word.dynamic })
-        if (rule) secretFound({ word, id: rule.id, sentence: rule.sentence }, out)
+        const secret = secretOf(rules, { shape: candidate, dynamic: word.dynamic })
+        if (secret?.certain) secretFound(word, secret.rule, out)
       }
   const inline = rules.inlineEval.get(name) ?? rules.inlineEval.get(name.replace(/[\d.]+$/, ''))
   const byOption = inline?.some((option) => hasOption(words, option)) ?? false
@@ -307,8 +309,8 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, out: Judgement)
     out.reason('inline_program', 'config_mutation', span, `Gives ${name} a program text to run, which can do anything.`)
     for (const word of words.slice(1))
       for (const quoted of word.shape.matchAll(/["'`]([^"'`\n]{1,200})["'`]/g)) {
-        const rule = secretOf(rules, { shape: quoted[1] as string, dynamic: [] })
-        if (rule) secretFound({ word, id: rule.id, sentence: rule.sentence }, out)
+        const secret = secretOf(rules, { shape: quoted[1] as string, dynamic: [] })
+        if (secret) secretFound(word, secret.rule, out)
       }
   }
   if (rules.sqlClients.has(name)) {
@@ -327,9 +329,9 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, out: Judgement)
   }
 }
 
-function secretFound(secret: { word: Span; id: string; sentence: string }, out: Judgement): void {
-  out.reason(secret.id, 'destructive', secret.word, secret.sentence)
-  out.effect('secret', secret.id)
+function secretFound(at: Span, rule: { readonly id: string; readonly sentence: string }, out: Judgement): void {
+  out.reason(rule.id, 'destructive', at, rule.sentence)
+  out.effect('secret', rule.id)
 }
 
 function judgeRedirections(simple: SimpleCommand, rules: RuleSet, out: Judgement): void {
@@ -337,8 +339,8 @@ function judgeRedirections(simple: SimpleCommand, rules: RuleSet, out: Judgement
     const { target, operator } = redirection
     if (!target || duplicates(redirection) || toNull(redirection)) continue
     if (operator === '<' || operator === '<>') {
-      const rule = secretOf(rules, target)
-      if (rule) secretFound({ word: target, id: rule.id, sentence: rule.sentence }, out)
+      const secret = secretOf(rules, target)
+      if (secret?.certain) secretFound(target, secret.rule, out)
     }
     if (operator.startsWith('>') || operator.startsWith('&>') || operator === '<>') {
       for (const rule of rules.targets)

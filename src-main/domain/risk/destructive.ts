@@ -136,7 +136,8 @@ export function destructions(rules: RuleSet, invocation: Invocation): Destructio
   const operands = positionals(invocation.words, valued)
   const out: Destruction[] = []
   for (const rule of [...(list ?? []), ...(family ?? [])])
-    if (applies(rule, invocation, operands, valued)) out.push({ rule, detail: operands[rule.command.length]?.shape ?? name })
+    if (applies(rule, invocation, operands, valued))
+      out.push({ rule, detail: operands[rule.command.length]?.shape ?? name })
   return out
 }
 

@@ -40,11 +40,13 @@ function literal(value: string, at: Word): Word {
 const NUMBER = /^[-+]?[0-9][0-9A-Za-z.,:%/-]*$/
 
 /** Whether a word may stand in a place; `repeated` places may take the several words a wildcard becomes. */
-function accepts(role: Role, word: Word, repeated: boolean, afterDashes: boolean): boolean {
+function accepts(role: Role, word: Word, repeated: boolean, safe: boolean): boolean {
   if (word.value !== null) {
     if (role === 'number') return NUMBER.test(word.value)
     if (role instanceof RegExp) return role.test(word.value)
     if (role === 'local') return !/[:|!]/.test(word.value)
+    if (role === 'name') return /^[A-Za-z0-9_.:-]+$/.test(word.value)
+    if (role === 'plain') return !/^[@/~.]|-file/.test(word.value)
     if (role === 'host') return !word.value.startsWith('-')
     return true
   }
@@ -54,8 +56,7 @@ function accepts(role: Role, word: Word, repeated: boolean, afterDashes: boolean
   if (!word.dynamic.includes('glob')) return true
   // What a wildcard becomes must not be taken for an option, nor reach places meant for something else.
   return (
-    repeated &&
-    (afterDashes || /^(?:[^-]|~)/.test(word.prefix === '' ? (word.shape[0] === '~' ? '~' : '-') : word.prefix))
+    repeated && (safe || /^(?:[^-]|~)/.test(word.prefix === '' ? (word.shape[0] === '~' ? '~' : '-') : word.prefix))
   )
 }
 
@@ -197,14 +198,14 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
     const fixed = form.operands[place]
     const role = fixed ?? form.rest
     if (role === null || role === undefined)
-      return fail('unlisted_operand', i, `${sentenceCase(program)} is given more here than it needs to only read.`)
-    if (!accepts(role, word, fixed === undefined, afterDashes))
+      return fail('unlisted_operand', i, `${program} is given more here than it needs to only read.`)
+    if (!accepts(role, word, fixed === undefined, afterDashes || form.harmless))
       return fail(
         word.value === null ? 'dynamic_word' : 'unlisted_operand',
         i,
         word.value === null
           ? 'What stands here is only known when the command runs.'
-          : `${sentenceCase(program)} is given something here that may do more than read.`,
+          : `${program} is given something here that may do more than read.`,
       )
     // A literal that begins with a dash is an operand only after `--`; a wildcard was checked above.
     operands.push(word)
@@ -212,9 +213,9 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
   }
   const end = words.length
   if (form.commands && !form.bare && operands.length === 0)
-    return fail('needs_command', end, `${sentenceCase(program)} without a sub-command is not known to only read.`)
+    return fail('needs_command', end, `${program} without a sub-command is not known to only read.`)
   if (operands.length < form.min)
-    return fail('needs_operand', end, `${sentenceCase(program)} lacks an operand that says what to read.`)
+    return fail('needs_operand', end, `${program} lacks an operand that says what to read.`)
   for (const group of form.require)
     if (!group.some((option) => seen.has(option)))
       return fail(
@@ -224,6 +225,9 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
       )
   if (form.script === 'sed' && !sedScripts(words.slice(from), seen, operands))
     return fail('sed_script', end, 'This sed script may do more than print.')
+  for (const word of reads)
+    if (word.dynamic.includes('glob') && secretOf(rules, word))
+      return fail('broad_read', words.indexOf(word), 'This wildcard may also take in keys and passwords.')
   const recursive = form.recursive === true || (form.recursive?.some((option) => seen.has(option)) ?? false)
   if (recursive)
     for (const word of reads)
@@ -262,10 +266,6 @@ function sedScripts(words: readonly Word[], seen: ReadonlySet<string>, operands:
   return true
 }
 
-function sentenceCase(program: string): string {
-  return program
-}
-
 function matchForms(forms: readonly Form[], from: number, state: State): Matched | Failed {
   let furthest: Failed | null = null
   for (const form of forms) {
@@ -285,7 +285,7 @@ function matchForms(forms: readonly Form[], from: number, state: State): Matched
 }
 
 /** `<program> [sub-command…] --help`: prints a page and ends. */
-function asksForHelp(program: Program, words: readonly Word[]): boolean {
+export function asksForHelp(program: Program, words: readonly Word[]): boolean {
   if (!program.help || words.length < 2 || words.length > 5) return false
   const last = words[words.length - 1]?.value
   if (last !== '--help' && !(last === '-h' && words.length === 2)) return false
@@ -320,8 +320,8 @@ export function matchProgram(rules: RuleSet, words: readonly Word[]): Matched | 
 /** The secret a matched command would read, if any. */
 export function secretRead(rules: RuleSet, matched: Matched): { word: Word; id: string; sentence: string } | null {
   for (const word of matched.reads) {
-    const rule = secretOf(rules, word)
-    if (rule) return { word, id: rule.id, sentence: rule.sentence }
+    const secret = secretOf(rules, word)
+    if (secret?.certain) return { word, id: secret.rule.id, sentence: secret.rule.sentence }
   }
   return null
 }

@@ -59,16 +59,26 @@ function matches(rule: PathRule, path: string): boolean {
   return rule.pattern.test(path) && !(rule.unless?.test(path) ?? false)
 }
 
+export interface Secret {
+  readonly rule: PathRule
+  /** False when a wide wildcard merely could reach one (`cat *`): not a leak, but not a plain read either. */
+  readonly certain: boolean
+}
+
 /** The rule by which a word names a secret, or null. With a wildcard, what it could match counts. */
-export function secretOf(rules: RuleSet, word: Pick<Word, 'shape' | 'dynamic'>): PathRule | null {
+export function secretOf(rules: RuleSet, word: Pick<Word, 'shape' | 'dynamic'>): Secret | null {
   const path = normalisePath(word.shape)
-  for (const rule of rules.secrets) if (matches(rule, path)) return rule
-  if (word.dynamic.includes('glob')) {
-    const base = path.slice(path.lastIndexOf('/') + 1)
-    const folder = path.slice(0, path.lastIndexOf('/') + 1)
-    for (const rule of rules.secrets)
-      for (const name of rule.names) if (globCouldMatch(base, name) && matches(rule, folder + name)) return rule
-  }
+  for (const rule of rules.secrets) if (matches(rule, path)) return { rule, certain: true }
+  if (!word.dynamic.includes('glob')) return null
+  const slash = path.lastIndexOf('/')
+  const base = path.slice(slash + 1)
+  const folder = path.slice(0, slash + 1)
+  if (slash > 0)
+    for (const rule of rules.secrets) if (matches(rule, path.slice(0, slash))) return { rule, certain: true }
+  const literal = base.replace(/\[[^\]]*\]|[*?]/g, '').length
+  for (const rule of rules.secrets)
+    for (const name of rule.names)
+      if (globCouldMatch(base, name) && matches(rule, folder + name)) return { rule, certain: literal >= 3 }
   return null
 }
 

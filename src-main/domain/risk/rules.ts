@@ -19,9 +19,22 @@ const Pattern = z.string().superRefine((source, context) => {
  * - `flag` nothing; `optional` a value only when glued on (`--color=auto`, `-U3`)
  * - `text` any text; `number`; `path` a file whose name or metadata is looked at; `read` a file whose content is read; `local`
  *   the same, and never a name at another machine (`host:file`);
- *   `host` a network peer; `pair` two texts (`jq --arg name value`)
+ *   `host` a network peer; `name` a word of letters, digits and `_.:-`; `plain` a text that
+ *   names no file (`-o jsonpath=…`, never `-o go-template-file=…`); `pair` two texts (`jq --arg name value`)
  */
-export const OPTION_ROLES = ['flag', 'optional', 'text', 'number', 'path', 'read', 'local', 'host', 'pair'] as const
+export const OPTION_ROLES = [
+  'flag',
+  'optional',
+  'text',
+  'number',
+  'path',
+  'read',
+  'local',
+  'host',
+  'name',
+  'plain',
+  'pair',
+] as const
 const OptionTable = z.strictObject({
   flag: Words.optional(),
   optional: Words.optional(),
@@ -31,6 +44,8 @@ const OptionTable = z.strictObject({
   read: Words.optional(),
   local: Words.optional(),
   host: Words.optional(),
+  name: Words.optional(),
+  plain: Words.optional(),
   pair: Words.optional(),
 })
 type OptionTable = z.infer<typeof OptionTable>
@@ -57,6 +72,7 @@ export interface FormData {
   help?: boolean | undefined
   bare?: boolean | undefined
   dashes?: boolean | undefined
+  harmless?: boolean | undefined
   forms?: FormData[] | undefined
   commands?: Record<string, FormData | FormData[] | null> | undefined
 }
@@ -96,6 +112,8 @@ const form = z.object({
   bare: z.boolean().optional(),
   /** Words with a dash are operands like any other (`echo --- done`). */
   dashes: z.boolean().optional(),
+  /** No option of the program does anything but read: what a wildcard becomes cannot do harm. */
+  harmless: z.boolean().optional(),
   get forms(): z.ZodOptional<z.ZodArray<z.ZodType<FormData>>> {
     return z.array(FormSchema).optional()
   },
@@ -194,15 +212,17 @@ export interface RuleFile {
 export class RuleDataError extends Error {
   readonly file: string
   readonly path: readonly (string | number)[]
+  readonly what: string
   constructor(file: string, path: readonly (string | number)[], what: string) {
     super(`${file} (${path.join('.') || 'top level'}): ${what}`)
     this.name = 'RuleDataError'
     this.file = file
     this.path = path
+    this.what = what
   }
 }
 
-export type Role = 'text' | 'number' | 'path' | 'read' | 'local' | 'host' | 'print' | RegExp
+export type Role = 'text' | 'number' | 'path' | 'read' | 'local' | 'host' | 'name' | 'plain' | 'print' | RegExp
 export type OptionRole = 'flag' | 'optional' | 'pair' | Role
 
 export interface Form {
@@ -225,6 +245,7 @@ export interface Form {
   readonly script: 'sed' | null
   readonly bare: boolean
   readonly dashes: boolean
+  readonly harmless: boolean
   readonly commands: ReadonlyMap<string, readonly Form[]> | null
 }
 
@@ -286,36 +307,80 @@ export interface RuleSet {
 interface Context {
   readonly file: string
   readonly sets: Readonly<Record<string, OptionTable>>
+  readonly patterns: Patterns
 }
 
-function addOptions(into: Map<string, OptionRole>, table: OptionTable, context: Context): void {
+function addOptions(into: Map<string, OptionRole>, table: OptionTable): void {
+  for (const role of OPTION_ROLES) for (const option of table[role] ?? []) into.set(option, role)
+}
+
+function checkOptions(table: OptionTable, file: string, path: readonly (string | number)[]): void {
   for (const role of OPTION_ROLES)
-    for (const option of table[role] ?? []) {
-      if (!/^[-+]./.test(option) && option !== '-')
-        throw new RuleDataError(context.file, ['options', role], `${option} is not an option`)
-      into.set(option, role)
-    }
+    for (const option of table[role] ?? [])
+      if (option.length < 2 || (option[0] !== '-' && option[0] !== '+'))
+        throw new RuleDataError(file, [...path, role], `${option} is not an option`)
 }
 
-function role(text: string, context: Context): Role {
-  if (text.startsWith('/') && text.endsWith('/') && text.length > 2) {
+const ROLES: ReadonlySet<string> = new Set([
+  'text',
+  'number',
+  'path',
+  'read',
+  'local',
+  'host',
+  'name',
+  'plain',
+  'print',
+])
+
+/** Patterns are used again and again across programs; one object each is enough. */
+type Patterns = Map<string, RegExp>
+
+function role(text: string, patterns: Patterns): Role {
+  if (ROLES.has(text)) return text as Exclude<Role, RegExp>
+  const known = patterns.get(text)
+  if (known) return known
+  if (!text.startsWith('/') || !text.endsWith('/') || text.length < 3) throw new SyntaxError(`${text} is not a role`)
+  const pattern = new RegExp(`^(?:${text.slice(1, -1)})$`)
+  patterns.set(text, pattern)
+  return pattern
+}
+
+function rolesOf(data: FormData): { fixed: readonly string[]; rest: string | null } {
+  const roles = (data.operands ?? []).filter((text) => text !== 'none')
+  const last = roles[roles.length - 1]
+  if (last?.endsWith('...')) return { fixed: roles.slice(0, -1), rest: last.slice(0, -3) }
+  return { fixed: roles, rest: null }
+}
+
+/** Finds what a form cannot be compiled for, so that compiling can wait until its program is met. */
+function checkForm(data: FormData, context: Context, path: readonly (string | number)[]): void {
+  if (data.options) checkOptions(data.options, context.file, [...path, 'options'])
+  for (const name of data.use ?? [])
+    if (!context.sets[name]) throw new RuleDataError(context.file, [...path, 'use'], `there is no set named ${name}`)
+  const { fixed, rest } = rolesOf(data)
+  for (const text of rest === null ? fixed : [...fixed, rest])
     try {
-      return new RegExp(`^(?:${text.slice(1, -1)})$`)
+      role(text, context.patterns)
     } catch {
-      throw new RuleDataError(context.file, ['operands'], `${text} is not a regular expression`)
+      throw new RuleDataError(context.file, [...path, 'operands'], `${text} is not a role`)
     }
+  data.forms?.forEach((one, i) => {
+    checkForm(one, context, [...path, 'forms', i])
+  })
+  const seen = new Set<string>()
+  for (const [names, sub] of Object.entries(data.commands ?? {})) {
+    const here = [...path, 'commands', names]
+    for (const name of names.split('|')) {
+      if (seen.has(name)) throw new RuleDataError(context.file, here, `${name} is named twice`)
+      seen.add(name)
+    }
+    if (Array.isArray(sub))
+      sub.forEach((one, i) => {
+        checkForm(one, context, [...here, i])
+      })
+    else if (sub) checkForm(sub, context, here)
   }
-  if (
-    text === 'text' ||
-    text === 'number' ||
-    text === 'path' ||
-    text === 'read' ||
-    text === 'local' ||
-    text === 'host' ||
-    text === 'print'
-  )
-    return text
-  throw new RuleDataError(context.file, ['operands'], `${text} is not a role`)
 }
 
 function compileForms(
@@ -332,16 +397,9 @@ function compileForms(
   }
   const options = new Map<string, OptionRole>()
   if (data.inherit && above) for (const [name, value] of above) options.set(name, value)
-  for (const name of data.use ?? []) {
-    const table = context.sets[name]
-    if (!table) throw new RuleDataError(context.file, ['use'], `there is no set named ${name}`)
-    addOptions(options, table, context)
-  }
-  if (data.options) addOptions(options, data.options, context)
-  const roles = (data.operands ?? []).filter((text) => text !== 'none')
-  const last = roles[roles.length - 1]
-  const repeated = last?.endsWith('...') === true
-  const fixed = (repeated ? roles.slice(0, -1) : roles).map((text) => role(text, context))
+  for (const name of data.use ?? []) addOptions(options, context.sets[name] ?? {})
+  if (data.options) addOptions(options, data.options)
+  const { fixed, rest } = rolesOf(data)
   const own = data.summary ?? summary
   let commands: Map<string, readonly Form[]> | null = null
   if (data.commands) {
@@ -349,12 +407,14 @@ function compileForms(
     for (const [names, sub] of Object.entries(data.commands)) {
       const list = sub === null ? [{}] : Array.isArray(sub) ? sub : [sub]
       const compiled = list.flatMap((one) =>
-        compileForms({ ...one, inherit: one.inherit ?? data.inherit }, own, options, context),
+        compileForms(
+          { ...one, inherit: one.inherit ?? data.inherit, style: one.style ?? data.style },
+          own,
+          options,
+          context,
+        ),
       )
-      for (const name of names.split('|')) {
-        if (commands.has(name)) throw new RuleDataError(context.file, ['commands', names], `${name} is named twice`)
-        commands.set(name, compiled)
-      }
+      for (const name of names.split('|')) commands.set(name, compiled)
     }
   }
   const unending = data.unending
@@ -366,8 +426,8 @@ function compileForms(
       complete: data.complete === true,
       single: data.style === 'single',
       numeric: data.numeric === true,
-      operands: fixed,
-      rest: repeated && last ? role(last.slice(0, -3), context) : null,
+      operands: fixed.map((text) => role(text, context.patterns)),
+      rest: rest === null ? null : role(rest, context.patterns),
       min: data.min ?? 0,
       require: data.require ?? [],
       recursive: data.recursive ?? null,
@@ -381,6 +441,7 @@ function compileForms(
       script: data.script ?? null,
       bare: data.bare === true,
       dashes: data.dashes === true,
+      harmless: data.harmless === true,
       commands,
     },
   ]
@@ -420,6 +481,7 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
   const interactive = new Set<string>()
   const examples: Example[] = []
   const ids = new Set<string>()
+  const patterns: Patterns = new Map()
   const note = (rule: string, expected: Example['expected'], commands: readonly string[]): void => {
     for (const command of commands) examples.push({ rule, command, expected })
   }
@@ -434,19 +496,23 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
       throw new RuleDataError(file, issue.path, issue.message)
     }
     const rules = parsed.data
-    const context: Context = { file, sets: rules.sets ?? {} }
+    const context: Context = { file, sets: rules.sets ?? {}, patterns }
+    for (const [set, table] of Object.entries(context.sets)) checkOptions(table, file, ['sets', set])
     rules.programs?.forEach((entry, index) => {
       const key = entry.names[0]
       if (!key) throw new RuleDataError(file, ['programs', index, 'names'], 'names at least one program')
-      let forms: Form[]
-      try {
-        forms = compileForms(entry, entry.summary, null, context)
-      } catch (error) {
-        if (error instanceof RuleDataError)
-          throw new RuleDataError(file, ['programs', index, ...error.path], messageOf(error))
-        throw error
+      checkForm(entry, context, ['programs', index])
+      // Compiled when the program is first met: most of the schemas are not needed in most sessions.
+      let forms: readonly Form[] | null = null
+      const program: Program = {
+        names: entry.names,
+        summary: entry.summary,
+        help: entry.help === true,
+        get forms() {
+          forms ??= compileForms(entry, entry.summary, null, context)
+          return forms
+        },
       }
-      const program: Program = { names: entry.names, summary: entry.summary, help: entry.help === true, forms }
       for (const name of entry.names) {
         if (programs.has(name))
           throw new RuleDataError(file, ['programs', index, 'names'], `${name} has a schema already`)
@@ -522,10 +588,6 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
     interactive,
     examples,
   }
-}
-
-function messageOf(error: RuleDataError): string {
-  return error.message.slice(error.message.indexOf(': ') + 2)
 }
 
 interface Issue {

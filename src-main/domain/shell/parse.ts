@@ -375,8 +375,13 @@ class Walker {
           shape += part.text
           this.descend(part, place)
           return
-        case 'Glob':
         case 'ExtendedGlob':
+          // In zsh the brackets can hold commands (`*(e:rm x:)`).
+          note('expansion')
+          shape += part.text
+          this.descend(part, place)
+          return
+        case 'Glob':
           note('glob')
           shape += part.text
           this.descend(part, place)
