@@ -37,7 +37,8 @@ export interface ApiDeps {
   readonly home: string
 }
 
-type Handlers = {
+/** One handler for each route, with its types. Exported for the test that an incomplete table does not compile. */
+export type Handlers = {
   readonly [R in RouteName]: (caller: Caller, input: RouteInput<R>) => RouteOutput<R> | Promise<RouteOutput<R>>
 }
 
