@@ -1,4 +1,5 @@
 import type { Span } from '../../../src-preload/contract/model'
+import { PATTERNS } from './rules'
 
 /** One secret that was taken out: where it stood in the original text and where its replacement stands in the new one. */
 export interface Found {
@@ -14,34 +15,110 @@ export interface Redaction {
   readonly found: readonly Found[]
 }
 
-export interface StreamRedactor {
-  /** Takes the next piece and returns what may be shown now. */
-  push(text: string): string
-  /** Returns what is left. The redactor may be used again afterwards. */
-  flush(): string
+interface Hit {
+  readonly kind: string
+  readonly start: number
+  readonly end: number
 }
 
-const RULES: readonly { kind: string; pattern: RegExp }[] = [
-  { kind: 'private key', pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g },
-  { kind: 'token', pattern: /\b(?:gh[opsur]_[A-Za-z0-9]{20,255}|glpat-[\w-]{20,64}|sk-[\w-]{20,200})/g },
-]
+/** Lines longer than this are looked at in overlapping pieces, so that no pattern ever sees an unbounded text. */
+export const MAX_LINE = 8 * 1024
+const OVERLAP = 2 * 1024
 
-export function redact(text: string): Redaction {
-  const hits: { kind: string; start: number; end: number }[] = []
-  for (const { kind, pattern } of RULES)
-    for (const match of text.matchAll(pattern))
-      hits.push({ kind, start: match.index, end: match.index + match[0].length })
+const PEM_BEGIN = /-----BEGIN ((?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?)-----/g
+
+/** Where a private-key block that begins at `from` ends: behind its END line, or with the text when it was cut off. */
+function pemEnd(text: string, from: number, label: string): { end: number; closed: boolean } {
+  const marker = `-----END ${label}-----`
+  const at = text.indexOf(marker, from)
+  return at < 0 ? { end: text.length, closed: false } : { end: at + marker.length, closed: true }
+}
+
+function findPem(text: string): Hit[] {
+  const hits: Hit[] = []
+  if (!text.includes('PRIVATE KEY')) return hits
+  PEM_BEGIN.lastIndex = 0
+  for (let match = PEM_BEGIN.exec(text); match; match = PEM_BEGIN.exec(text)) {
+    const { end } = pemEnd(text, match.index, match[1] as string)
+    hits.push({ kind: 'private key', start: match.index, end })
+    PEM_BEGIN.lastIndex = end
+  }
+  return hits
+}
+
+/** A wider net that costs one pass: a piece without any of these holds no secret that the patterns know. */
+const ANY_SIGN = /[=:@'"_$]|eyJ|-[a-zA-Z]|A[KSBCI]|SG\.|pass/i
+
+function findInPiece(piece: string, offset: number, hits: Hit[]): void {
+  if (!ANY_SIGN.test(piece)) return
+  for (const { kind, pattern, sign, real } of PATTERNS) {
+    if (sign && !sign.test(piece)) continue
+    pattern.lastIndex = 0
+    for (let match = pattern.exec(piece); match; match = pattern.exec(piece)) {
+      const groups = match.groups
+      const value = groups ? (groups.value ?? groups.d ?? groups.s ?? groups.p) : match[0]
+      if (value === undefined || value === '' || (real && !real(value)) || value.includes('‹redacted')) {
+        // Go on right behind the beginning: what was refused may hide another one.
+        if (match[0].length === 0) pattern.lastIndex++
+        continue
+      }
+      // The value is the last thing but a quote or a delimiter in every pattern.
+      const start = offset + match.index + match[0].lastIndexOf(value)
+      hits.push({ kind, start, end: start + value.length })
+    }
+  }
+}
+
+/** Splits at line ends; a line that is too long is cut at blanks where it has any, and pieces overlap where it has none. */
+function forEachPiece(text: string, from: number, to: number, visit: (piece: string, offset: number) => void): void {
+  let at = from
+  while (at < to) {
+    let end = text.indexOf('\n', at)
+    if (end < 0 || end > to) end = to
+    while (end - at > MAX_LINE) {
+      const cut = at + MAX_LINE
+      visit(text.slice(at, cut), at)
+      at = cut - OVERLAP
+    }
+    if (end > at) visit(text.slice(at, end), at)
+    at = end + 1
+  }
+}
+
+function find(text: string): Hit[] {
+  const pem = findPem(text)
+  const hits: Hit[] = [...pem]
+  let at = 0
+  for (const block of [...pem, null]) {
+    const to = block ? block.start : text.length
+    forEachPiece(text, at, to, (piece, offset) => findInPiece(piece, offset, hits))
+    if (block) at = block.end
+  }
   hits.sort((a, b) => a.start - b.start || b.end - a.end)
+  return hits
+}
+
+/**
+ * Takes every secret it knows out of a text and puts `‹redacted: kind›` there. Linear in the length of the text, and doing it twice
+ * changes nothing more.
+ */
+export function redact(text: string): Redaction {
   const found: Found[] = []
   let out = ''
   let at = 0
-  for (const hit of hits) {
-    if (hit.start < at) continue
-    out += text.slice(at, hit.start)
+  const hits = find(text)
+  for (let i = 0; i < hits.length; ) {
+    const first = hits[i] as Hit
+    let end = first.end
+    let k = i + 1
+    // Overlapping finds are one secret: the union is taken out, under the first one's name.
+    for (; k < hits.length && (hits[k] as Hit).start < end; k++) end = Math.max(end, (hits[k] as Hit).end)
+    out += text.slice(at, first.start)
     const newStart = out.length
-    out += `‹redacted: ${hit.kind}›`
-    found.push({ ...hit, newStart, newEnd: out.length })
-    at = hit.end
+    out += `‹redacted: ${first.kind}›`
+    found.push({ kind: first.kind, start: first.start, end, newStart, newEnd: out.length })
+    at = end
+    i = k
   }
   return { text: out + text.slice(at), found }
 }
@@ -60,17 +137,79 @@ export function mapSpan(found: readonly Found[], span: Span): Span {
   return { start: place(span.start, 'start'), end: place(span.end, 'end') }
 }
 
+export interface StreamRedactor {
+  /** Takes the next piece and returns what may be shown now. */
+  push(text: string): string
+  /** Returns what is left. The redactor may be used again afterwards. */
+  flush(): string
+}
+
+/**
+ * The redactor for text that arrives in pieces. It gives out whole lines only and keeps the unfinished one back (to 8 KB; of a longer
+ * line the older part goes out once the part behind it has been seen), and nothing of a private-key block before its end is known.
+ */
 export function createStreamRedactor(): StreamRedactor {
   let held = ''
+  /** The END marker of a block that is being swallowed: its replacement has been given out already. */
+  let inside: string | null = null
+
+  const swallow = (): void => {
+    if (inside === null) return
+    const at = held.indexOf(inside)
+    if (at >= 0) {
+      held = held.slice(at + inside.length)
+      inside = null
+    } else if (held.length > inside.length) held = held.slice(held.length - inside.length)
+  }
+
+  const release = (upTo: number): string => {
+    const out = redact(held.slice(0, upTo)).text
+    held = held.slice(upTo)
+    return out
+  }
+
+  const drain = (): string => {
+    let out = ''
+    for (;;) {
+      swallow()
+      if (inside !== null) return out
+      PEM_BEGIN.lastIndex = 0
+      const begin = held.includes('PRIVATE KEY') ? PEM_BEGIN.exec(held) : null
+      if (begin) {
+        const { end, closed } = pemEnd(held, begin.index, begin[1] as string)
+        if (!closed) {
+          out += release(begin.index)
+          out += '‹redacted: private key›'
+          inside = `-----END ${begin[1] as string}-----`
+          continue
+        }
+        out += release(begin.index)
+        held = held.slice(end - begin.index)
+        out += '‹redacted: private key›'
+        continue
+      }
+      const line = held.lastIndexOf('\n')
+      if (line >= 0) out += release(line + 1)
+      if (held.length > MAX_LINE + OVERLAP) {
+        // Cut where no secret stands across the cut.
+        let cut = held.length - OVERLAP
+        for (const hit of find(held)) if (hit.start < cut && hit.end > cut) cut = hit.start
+        if (cut > 0) out += release(cut)
+      }
+      return out
+    }
+  }
+
   return {
     push(text) {
       held += text
-      return ''
+      return drain()
     },
     flush() {
-      const out = redact(held).text
+      const rest = inside === null ? redact(held).text : ''
       held = ''
-      return out
+      inside = null
+      return rest
     },
   }
 }
