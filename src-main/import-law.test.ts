@@ -20,7 +20,7 @@ const files = (folder: string): string[] =>
   })
 
 /** Tests, and the beds they share, may build their world out of anything. */
-const isTest = (path: string): boolean => /\.test\.tsx?$|(^|\/)testbed\.ts$|^src-renderer\/dev\//.test(path)
+const isTest = (path: string): boolean => /\.(test|fixture)\.tsx?$|(^|\/)testbed\.ts$|^src-renderer\/dev\//.test(path)
 
 function importsOf(path: string): Import[] {
   const text = readFileSync(join(root, path), 'utf8')

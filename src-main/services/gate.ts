@@ -183,6 +183,15 @@ export function createGate(deps: GateDeps): Gate {
         { field: 'command' },
       )
     }
+    if (/\p{Surrogate}/u.test(request.command)) {
+      throw new NomosError(
+        'bad_input',
+        'The command holds half of a character, which no shell can be given. Remove it.',
+        {
+          field: 'command',
+        },
+      )
+    }
     if (request.command.trim() === '')
       throw new NomosError('command_empty', 'The command is empty. Write what should run.', { field: 'command' })
     for (const name of Object.keys(request.env ?? {})) {

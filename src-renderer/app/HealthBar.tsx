@@ -28,12 +28,14 @@ function Problem({ problem }: { readonly problem: HealthProblem }) {
         <span className="text-ink">
           <Visible text={problem.sentence} />
         </span>{' '}
-        {problem.path === null ? null : (
+        {problem.path === null || problem.sentence.includes(problem.path) ? null : (
           <code className="break-all font-mono text-code text-ink-2">
             <Visible text={problem.path} />
           </code>
         )}{' '}
-        {problem.blocksRuns ? <strong className="font-semibold">Nothing runs until this is resolved.</strong> : null}
+        {problem.blocksRuns && !problem.sentence.includes('Nothing runs until') ? (
+          <strong className="font-semibold">Nothing runs until this is resolved.</strong>
+        ) : null}
         {failure === null ? null : <FailureText failure={failure} />}
       </div>
       <div className="flex flex-wrap gap-2">

@@ -4,7 +4,7 @@ import { ActionCard } from '../parts/ActionCard'
 import { headOf } from '../parts/command'
 import { Dialog } from '../parts/Dialog'
 import { FailureText } from '../parts/FailureText'
-import { OutputText } from '../parts/OutputPane'
+import { OutputReader } from '../parts/OutputReader'
 import { size } from '../parts/time'
 import { visibleText } from '../parts/visible'
 import { failureOf, request } from './client'
@@ -72,16 +72,7 @@ function WholeOutput({ id, onClose }: { readonly id: string; readonly onClose: (
       }
       wide
     >
-      {/* biome-ignore lint/a11y/useSemanticElements: a named box of text, not a set of fields */}
-      <pre
-        aria-label="Whole output"
-        className="exact min-h-24 grow overflow-auto bg-page px-4 py-3 font-mono text-code"
-        role="group"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        tabIndex={0}
-      >
-        <OutputText start={text.start} text={text.text} />
-      </pre>
+      <OutputReader start={text.start} text={text.text} />
       <div className="space-y-1 border-line border-t px-4 py-2 text-ink-2">
         <p>
           {size(view?.outputBytes ?? 0)} in all.
@@ -138,15 +129,20 @@ export function LiveCard({ id, outputOpen = true }: { readonly id: string; reado
     )
   }
   const again = note?.again ?? null
+  // The button that was pressed goes away with its state; the keyboard stays on the card it was used on.
+  const keepFocus = (): void => {
+    const focused = document.activeElement
+    if (focused === null || focused === document.body) card.current?.focus({ preventScroll: true })
+  }
   return (
     <>
       <ActionCard
         actions={{
-          approve: (phrase) => void approve(view, phrase),
-          deny: (words) => void deny(view, words),
-          stop: () => void stop(id),
-          start: () => void start(id),
-          again: () => void runAgain(id),
+          approve: (phrase) => void approve(view, phrase).then(keepFocus),
+          deny: (words) => void deny(view, words).then(keepFocus),
+          stop: () => void stop(id).then(keepFocus),
+          start: () => void start(id).then(keepFocus),
+          again: () => void runAgain(id).then(keepFocus),
           openWhole: () => setWhole(true),
           showAgain: () => {
             if (again !== null) reveal(again)

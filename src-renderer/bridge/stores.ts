@@ -96,20 +96,32 @@ export function putExecutions(views: readonly ExecutionView[]): void {
       if (!isOpen(view.state) && (before === undefined || isOpen(before.state))) settled += 1
     }
     if (!changed) return old
-    let all = Object.values(byId)
+    const all = Object.values(byId)
     if (all.length > MOST_KEPT * 1.2) {
       const final = all.filter((view) => !isOpen(view.state)).sort((a, b) => a.requestedAt - b.requestedAt)
       for (const view of final.slice(0, all.length - MOST_KEPT)) delete byId[view.id]
-      all = Object.values(byId)
     }
-    const open = all.filter((view) => isOpen(view.state)).sort((a, b) => a.requestedAt - b.requestedAt)
-    return {
-      byId,
-      settled,
-      waiting: open.filter((view) => view.state === 'pending_approval'),
-      running: open.filter((view) => view.state === 'running'),
-      approved: open.filter((view) => view.state === 'approved'),
-    }
+    return { byId, settled, ...openOf(byId) }
+  })
+}
+
+function openOf(byId: Executions['byId']): Pick<Executions, 'waiting' | 'running' | 'approved'> {
+  const open = Object.values(byId)
+    .filter((view) => isOpen(view.state))
+    .sort((a, b) => a.requestedAt - b.requestedAt)
+  return {
+    waiting: open.filter((view) => view.state === 'pending_approval'),
+    running: open.filter((view) => view.state === 'running'),
+    approved: open.filter((view) => view.state === 'approved'),
+  }
+}
+
+/** Forgets an execution that main does not know. */
+export function dropExecution(id: string): void {
+  useExecutions.setState((old) => {
+    if (old.byId[id] === undefined) return old
+    const { [id]: _, ...byId } = old.byId
+    return { byId, ...openOf(byId) }
   })
 }
 

@@ -2,6 +2,7 @@ import type { ExecutionView, FeedEvent, Message, Numbered, RouteOutput } from '.
 import { failureOf, request } from './client'
 import { FeedCursor } from './feed'
 import {
+  dropExecution,
   isOpen,
   joinPage,
   mergeMessages,
@@ -55,8 +56,9 @@ function coalesced(job: (key: string) => Promise<void>): (key: string) => Promis
 export const refreshExecution = coalesced(async (id) => {
   try {
     putExecutions([await request('executions.get', { id })])
-  } catch {
-    // Shown state stays; a card that cannot be read says so by itself.
+  } catch (error) {
+    // What main does not know any more (another database, say) must not wait or run here for ever; else the shown state stays.
+    if (failureOf(error).code === 'not_found') dropExecution(id)
   }
 })
 

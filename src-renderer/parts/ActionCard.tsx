@@ -451,7 +451,10 @@ export function ActionCard(props: ActionCardProps) {
       truncated={text.truncated}
     />
   )
-  const means = state === 'approved' && !isLeftOver(view, now) ? null : (view.stateReason ?? STATE_MEANS[state] ?? null)
+  // A denial by the operator is told once, with who and when.
+  const told = state === 'denied' && view.approval?.settlement?.by === 'operator'
+  const means =
+    told || (state === 'approved' && !isLeftOver(view, now)) ? null : (view.stateReason ?? STATE_MEANS[state] ?? null)
   return (
     <article
       aria-labelledby={`${id}-head`}

@@ -18,11 +18,11 @@ export function Fold({
       <button
         aria-controls={id}
         aria-expanded={open}
-        className="flex max-w-full items-center gap-1 rounded text-left text-ink-2 hover:text-ink"
+        className="flex max-w-full items-start gap-1 rounded text-left text-ink-2 hover:text-ink"
         onClick={() => setOpen(!open)}
         type="button"
       >
-        <Icon className={open ? 'rotate-90' : ''} name="chevron" size={12} />
+        <Icon className={`mt-1 ${open ? 'rotate-90' : ''}`} name="chevron" size={12} />
         <span className="min-w-0">{label}</span>
       </button>
       <div className="pl-4" hidden={!open} id={id}>

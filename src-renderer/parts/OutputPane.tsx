@@ -79,7 +79,11 @@ export function OutputPane({ text, start, bytes, truncated, live, label, onOpenW
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
       >
-        <OutputText start={start} text={text} />
+        {text === '' ? (
+          <span className="text-ink-3">{live ? 'No whole line so far' : 'Nothing of it was kept'}</span>
+        ) : (
+          <OutputText start={start} text={text} />
+        )}
       </pre>
       <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-meta text-ink-3">
         <span className="tabular grow">{notes.join(' · ')}</span>

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { execution } from '../dev/fixtures'
 import { chunksOf, lineCount } from './chunks'
 import { headOf, segmentsOf } from './command'
+import { placesOf } from './find'
 import { ago, clock, duration, size, timeLeft } from './time'
 import { cardState, flagWords } from './words'
 
@@ -43,6 +44,16 @@ describe('chunks of output', () => {
     expect([lineCount(''), lineCount('a'), lineCount('a\n'), lineCount('a\nb'), lineCount('\n\n')]).toEqual([
       0, 1, 1, 2, 2,
     ])
+  })
+})
+
+describe('search', () => {
+  it('finds without regard to case, and keeps the places right where letters change their length', () => {
+    expect(placesOf('Error error ERROR', 'error')).toEqual([0, 6, 12])
+    expect(placesOf('aaaa', 'aa')).toEqual([0, 2])
+    expect(placesOf('İİ error', 'error')).toEqual([3])
+    expect(placesOf('x', '')).toEqual([])
+    expect(placesOf('x'.repeat(50), 'x', 7)).toHaveLength(7)
   })
 })
 

@@ -98,15 +98,10 @@ function find(text: string): Hit[] {
   return hits
 }
 
-/**
- * Takes every secret it knows out of a text and puts `‹redacted: kind›` there. Linear in the length of the text, and doing it twice
- * changes nothing more.
- */
-export function redact(text: string): Redaction {
+function build(text: string, hits: readonly Hit[]): Redaction {
   const found: Found[] = []
   let out = ''
   let at = 0
-  const hits = find(text)
   for (let i = 0; i < hits.length; ) {
     const first = hits[i] as Hit
     let end = first.end
@@ -121,6 +116,44 @@ export function redact(text: string): Redaction {
     i = k
   }
   return { text: out + text.slice(at), found }
+}
+
+/** The place in the original text of a place in the redacted one; inside a replacement it is the edge of the secret. */
+function originalPlace(found: readonly Found[], at: number, edge: 'start' | 'end'): number {
+  let shift = 0
+  for (const hit of found) {
+    if (at >= hit.newEnd) shift = hit.end - hit.newEnd
+    else if (at > hit.newStart) return edge === 'start' ? hit.start : hit.end
+    else break
+  }
+  return at + shift
+}
+
+/** What was taken out can bring something else to light; more rounds than this were never needed. */
+const MAX_ROUNDS = 5
+
+/**
+ * Takes every secret it knows out of a text and puts `‹redacted: kind›` there. Linear in the length of the text, and doing it twice
+ * changes nothing more.
+ */
+export function redact(text: string): Redaction {
+  let hits = find(text)
+  let result = build(text, hits)
+  for (let round = 0; round < MAX_ROUNDS && result.found.length > 0; round++) {
+    const more = find(result.text)
+    if (more.length === 0) break
+    const { found } = result
+    hits = [
+      ...hits,
+      ...more.map(({ kind, start, end }) => ({
+        kind,
+        start: originalPlace(found, start, 'start'),
+        end: originalPlace(found, end, 'end'),
+      })),
+    ].sort((x, y) => x.start - y.start || y.end - x.end)
+    result = build(text, hits)
+  }
+  return result
 }
 
 /** Moves a span of the original text to the redacted one; an edge inside a secret goes to the edge of its replacement. */
