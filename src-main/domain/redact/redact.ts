@@ -120,13 +120,17 @@ function build(text: string, hits: readonly Hit[]): Redaction {
 
 /** The place in the original text of a place in the redacted one; inside a replacement it is the edge of the secret. */
 function originalPlace(found: readonly Found[], at: number, edge: 'start' | 'end'): number {
-  let shift = 0
-  for (const hit of found) {
-    if (at >= hit.newEnd) shift = hit.end - hit.newEnd
-    else if (at > hit.newStart) return edge === 'start' ? hit.start : hit.end
-    else break
+  let low = 0
+  let high = found.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((found[middle] as Found).newEnd <= at) low = middle + 1
+    else high = middle
   }
-  return at + shift
+  const next = found[low]
+  if (next && at > next.newStart) return edge === 'start' ? next.start : next.end
+  const before = found[low - 1]
+  return before ? at + before.end - before.newEnd : at
 }
 
 /** What was taken out can bring something else to light; more rounds than this were never needed. */
