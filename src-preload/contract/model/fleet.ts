@@ -16,7 +16,11 @@ export const HostInput = z
       .min(1, 'the address is missing')
       .max(253)
       .regex(/^[A-Za-z0-9][A-Za-z0-9._:%-]*$|^[0-9a-fA-F:]+(%[A-Za-z0-9]+)?$/, 'use a host name or an IP address'),
-    port: z.number().int().min(1).max(65535),
+    port: z
+      .number()
+      .int('use a whole number')
+      .min(1, 'use a port between 1 and 65535')
+      .max(65535, 'use a port between 1 and 65535'),
     user: z
       .string()
       .min(1, 'the user is missing')
