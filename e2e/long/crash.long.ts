@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openReadOnlyLedger, openStore } from '../../src-main/adapters/sqlite'
+import { openDatabase } from '../../src-main/adapters/sqlite/driver'
+
+const KILLS = 100
+
+/** Small and seeded, so that a failure can be had again: mulberry32. */
+function chance(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+describe('kill -9 at any moment', () => {
+  it(`of the headless core, ${KILLS} times: nothing runs twice, nothing is settled without its ledger row, the chain holds`, async () => {
+    const base = mkdtempSync(join(tmpdir(), 'nomos-crash-'))
+    const home = join(base, 'home')
+    const folder = join(base, 'written')
+    mkdirSync(folder)
+    const random = chance(20261129)
+    const asked = new Map<string, number>()
+    let next = 0
+    for (let kill = 0; kill < KILLS; kill++) {
+      const child = spawn(
+        process.execPath,
+        [resolve(import.meta.dirname, '../support/core-child.mjs'), home, folder, String(next)],
+        { stdio: ['ignore', 'pipe', 'pipe'] },
+      )
+      let output = ''
+      let errors = ''
+      child.stderr.on('data', (bytes: Buffer) => {
+        errors += bytes.toString('utf8')
+      })
+      const up = new Promise<void>((go, fail) => {
+        child.stdout.on('data', (bytes: Buffer) => {
+          output += bytes.toString('utf8')
+          if (output.includes('up\n')) go()
+        })
+        child.once('exit', () => fail(new Error(`the core did not come up: ${errors}`)))
+      })
+      await up
+      await new Promise((go) => setTimeout(go, random() * 120))
+      const gone = new Promise((go) => child.once('close', go))
+      child.kill('SIGKILL')
+      await gone
+      for (const [, n, id] of output.matchAll(/asked (\d+) (\S+)/g)) {
+        asked.set(id ?? '', Number(n))
+        next = Math.max(next, Number(n) + 1)
+      }
+      // A request whose answer was cut off may be in the database all the same: its number is not used again.
+      next += 5
+      next += (5 - (next % 5)) % 5
+    }
+    // Whatever was started goes on by itself for a moment.
+    await new Promise((go) => setTimeout(go, 500))
+
+    const ledger = openReadOnlyLedger(home)
+    const report = ledger.verify()
+    ledger.close()
+    expect(report).toMatchObject({ intact: true, problem: null })
+
+    const store = openStore(home)
+    const db = openDatabase(store.path)
+    const rows = db.prepare('SELECT id, command, state FROM executions').all() as {
+      id: string
+      command: string
+      state: string
+    }[]
+    const started = new Map(
+      (
+        db
+          .prepare(
+            "SELECT execution_id AS id, count(*) AS n FROM ledger WHERE kind = 'execution.started' GROUP BY execution_id",
+          )
+          .all() as { id: string; n: number }[]
+      ).map(({ id, n }) => [id, n]),
+    )
+    const settled = new Set(
+      (
+        db.prepare("SELECT approval_id AS id FROM ledger WHERE kind = 'approval.settled'").all() as { id: string }[]
+      ).map(({ id }) => id),
+    )
+    expect(rows.length).toBeGreaterThan(KILLS)
+    const states: Record<string, number> = {}
+    for (const { id, command, state } of rows) {
+      const file = command.split('>> ')[1] ?? ''
+      const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0
+      states[state] = (states[state] ?? 0) + 1
+      expect([command, started.get(id) ?? 0]).toEqual([command, Math.min(1, started.get(id) ?? 0)])
+      if (state === 'completed') expect([command, state, lines]).toEqual([command, state, 1])
+      else if (state === 'running' || state === 'unknown') expect(lines).toBeLessThanOrEqual(1)
+      else expect([command, state, lines]).toEqual([command, state, 0])
+    }
+    for (const [id] of asked) expect(rows.some((row) => row.id === id)).toBe(true)
+    const decided = db.prepare("SELECT id FROM approvals WHERE state <> 'pending'").all() as { id: string }[]
+    for (const { id } of decided) expect(settled.has(id)).toBe(true)
+    db.close()
+    store.close()
+    console.log(JSON.stringify({ kills: KILLS, executions: rows.length, states, ledger: report.entries }))
+    rmSync(base, { recursive: true, force: true })
+  })
+})

@@ -1,0 +1,87 @@
+import { resolve } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { loadRiskRules } from '../../src-main/adapters/policy-files'
+import { createStreamRedactor, redact } from '../../src-main/domain/redact'
+import { classify } from '../../src-main/domain/risk'
+import { RISKS } from '../../src-preload/contract/model'
+
+const INPUTS = 300_000
+const rules = loadRiskRules(resolve(import.meta.dirname, '../../policies/risk'))
+
+/** Pieces that shells, wrappers and rules care about, joined at random: near misses of real commands. */
+const piece = fc.constantFrom(
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is shell text
+  ...'ls cat rm -rf / /etc/shadow sudo env timeout 5 sh -c bash "$( $( ) ` ` " \' \\ ; && || | & > >> < << 2>&1 {a,b} * ? ~ $HOME ${x@P} $(( )) [[ ]] \n \t # EOF find -exec {} + xargs -0 dd of=/dev/sda mkfs.ext4 git -c log --output=x docker exec pct ssh host -- = A=1 LANG=C \u00a0 \u202e \u200b é 😀 \u0000 \ud800 eval base64 -d curl -I http://x'.split(
+    ' ',
+  ),
+)
+const text = fc.oneof(
+  fc.array(piece, { maxLength: 14 }).map((parts) => parts.join(' ')),
+  fc.array(piece, { maxLength: 14 }).map((parts) => parts.join('')),
+  fc.string({ unit: 'binary', maxLength: 200 }),
+)
+
+describe('fuzz', () => {
+  it(`classify: ${INPUTS} inputs, no throw, no hang, always a class; in words added never lower`, () => {
+    let slowest = { ms: 0, input: '' }
+    const counts: Record<string, number> = {}
+    fc.assert(
+      fc.property(text, (command) => {
+        const begun = performance.now()
+        const verdict = classify(command, { rules, posture: 'every-segment' })
+        const ms = performance.now() - begun
+        if (ms > slowest.ms) slowest = { ms, input: command }
+        counts[verdict.risk] = (counts[verdict.risk] ?? 0) + 1
+        expect(RISKS).toContain(verdict.risk)
+        if (verdict.coverage === 'partial') expect(verdict.risk).not.toBe('read_only')
+        for (const span of verdict.spans) expect(span.start <= span.end && span.end <= command.length).toBe(true)
+      }),
+      { numRuns: INPUTS, seed: 20261129 },
+    )
+    console.log(
+      JSON.stringify({
+        inputs: INPUTS,
+        counts,
+        slowestMs: Math.round(slowest.ms * 10) / 10,
+        slowestInput: slowest.input.slice(0, 100),
+      }),
+    )
+    expect(slowest.ms).toBeLessThan(2000)
+  })
+
+  it('redact: idempotent, and the same whole or in pieces', () => {
+    const secret = fc.constantFrom(
+      'ghp_0123456789abcdefghijABCDEFGHIJ012345',
+      '--password hunter22',
+      'AKIAIOSFODNN7EXAMPLE',
+      'postgres://u:pw@h/db',
+      'Authorization: Bearer abc.def.ghi',
+      '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----',
+    )
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(secret, fc.string({ maxLength: 30 }), fc.constantFrom('\n', ' ', '"', '=')), {
+          maxLength: 12,
+        }),
+        fc.array(fc.nat(200), { maxLength: 6 }),
+        (parts, cuts) => {
+          const whole = parts.join('')
+          const once = redact(whole).text
+          expect(redact(once).text).toBe(once)
+          const stream = createStreamRedactor()
+          let at = 0
+          let streamed = ''
+          for (const cut of [...cuts].sort((a, b) => a - b)) {
+            if (cut <= at || cut >= whole.length) continue
+            streamed += stream.push(whole.slice(at, cut))
+            at = cut
+          }
+          streamed += stream.push(whole.slice(at)) + stream.flush()
+          expect(streamed).toBe(once)
+        },
+      ),
+      { numRuns: 50_000, seed: 20261129 },
+    )
+  })
+})
