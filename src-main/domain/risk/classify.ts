@@ -53,12 +53,22 @@ class Judgement {
   readonly flags: Mutable<Flags> = { ...NO_FLAGS }
   partial = false
   private readonly seen = new Set<string>()
+  private readonly length: number
+
+  constructor(length: number) {
+    this.length = length
+  }
 
   reason(rule: string, risk: Risk, span: Span | null, sentence: string): void {
     const key = `${rule} ${span?.start} ${span?.end}`
     if (this.seen.has(key)) return
     this.seen.add(key)
-    this.reasons.push({ rule, risk, span: span ? { start: span.start, end: span.end } : null, sentence })
+    this.reasons.push({
+      rule,
+      risk,
+      span: span ? { start: Math.min(span.start, this.length), end: Math.min(span.end, this.length) } : null,
+      sentence,
+    })
   }
 
   effect(kind: (typeof EFFECT_KINDS)[number], detail: string): void {
@@ -156,7 +166,7 @@ const FORK_BOMB = /(?:^|[\s;&|])(?:function\s+)?([\w:.@+-]+)\s*\(\)\s*\{[^}]*\1\
 
 function judge(command: string, options: ClassifyOptions): Classification {
   const { rules, posture } = options
-  const out = new Judgement()
+  const out = new Judgement(command.length)
   const whole = wholeOf(command)
   const hasNul = command.includes('\0')
   // Bash drops NUL and joins what stands around it: that is what destructive rules have to look at.
@@ -417,7 +427,7 @@ export function classify(command: string, options: ClassifyOptions): Classificat
   try {
     return judge(command, options)
   } catch {
-    const out = new Judgement()
+    const out = new Judgement(command.length)
     out.partial = true
     out.reason(
       'internal_error',
@@ -441,30 +451,28 @@ const SINGLE = new Set(
   ),
 )
 
-function verb(words: readonly Word[], rules: ReadonlySet<string> | undefined): string | null {
+function verb(words: readonly Word[]): string | null {
   const name = suspectedName(words[0]).toLowerCase()
-  for (const word of positionals(words, rules)) if (VERBS.has(word.shape.toLowerCase())) return word.shape.toLowerCase()
+  for (const word of positionals(words, undefined))
+    if (VERBS.has(word.shape.toLowerCase())) return word.shape.toLowerCase()
   return SINGLE.has(name) || /^mkfs\./.test(name) ? name.replace(/\..*$/, '') : null
 }
 
 /** The verb of the typed phrase that confirms a destructive command: lower case, `[a-z0-9-]+`, `run` when there is none. */
 export function phraseVerb(command: string, classification: Classification): string {
   const span = classification.reasons.find((reason) => reason.risk === 'destructive' && reason.span !== null)?.span
-  const piece = span ? command.slice(span.start, span.end) : command
-  const texts = [piece, command]
-  for (const text of texts) {
-    const { invocations } = unfold(parseShell(text))
-    let found: string | null = null
-    for (const { words } of invocations) {
-      // A quoted script as a whole: its own commands say more.
-      const only = words.length === 1 ? words[0]?.value : undefined
-      if (only && /\s/.test(only)) {
-        for (const inner of unfold(parseShell(only)).invocations) found ??= verb(inner.words, undefined)
-      } else found ??= verb(words, undefined)
-      if (found !== null) break
-    }
-    found ??= invocations.length > 0 ? suspectedName(invocations[invocations.length - 1]?.words[0]).toLowerCase() : null
-    if (found !== null && /^[a-z0-9-]+$/.test(found)) return found
-  }
-  return 'run'
+  const { invocations } = unfold(parseShell(command))
+  const covering = span
+    ? invocations.filter(({ words }) => {
+        const own = spanOf(words)
+        return own.start <= span.start && own.end >= span.end
+      })
+    : invocations
+  // The innermost program comes last; of the commands of one script the one with a telling verb is meant.
+  const inner = covering.toReversed()
+  const names = [
+    ...inner.map(({ words }) => verb(words)),
+    ...inner.map(({ words }) => suspectedName(words[0]).toLowerCase()),
+  ]
+  return names.find((name) => name !== null && /^[a-z0-9-]+$/.test(name)) ?? 'run'
 }

@@ -73,12 +73,17 @@ export function secretOf(rules: RuleSet, word: Pick<Word, 'shape' | 'dynamic'>):
   const slash = path.lastIndexOf('/')
   const base = path.slice(slash + 1)
   const folder = path.slice(0, slash + 1)
-  if (slash > 0)
-    for (const rule of rules.secrets) if (matches(rule, path.slice(0, slash))) return { rule, certain: true }
   const literal = base.replace(/\[[^\]]*\]|[*?]/g, '').length
+  let possible: PathRule | null = null
   for (const rule of rules.secrets)
     for (const name of rule.names)
-      if (globCouldMatch(base, name) && matches(rule, folder + name)) return { rule, certain: literal >= 3 }
+      if (globCouldMatch(base, name) && matches(rule, folder + name)) {
+        if (literal >= 3) return { rule, certain: true }
+        possible ??= rule
+      }
+  if (slash > 0)
+    for (const rule of rules.secrets) if (matches(rule, path.slice(0, slash))) return { rule, certain: true }
+  if (possible) return { rule: possible, certain: false }
   return null
 }
 
