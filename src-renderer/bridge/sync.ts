@@ -186,6 +186,8 @@ const readOutput = coalesced(async (id) => {
         offset: have === undefined ? 0 : endOf(have),
         limit: OUTPUT_READ,
       })
+      // Forgotten meanwhile, to be read from its beginning: a piece from the middle must not take that place.
+      if (have !== undefined && useOutputs.getState().byId[id] === undefined) continue
       const far = page.end - OUTPUT_CAP
       if (page.offset + page.text.length < far) {
         // Much too far behind for a card: go on with the last part.

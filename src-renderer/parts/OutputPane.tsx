@@ -4,9 +4,19 @@ import { counted, size } from './time'
 import { Visible } from './Visible'
 import { plainOutput } from './visible'
 
-const ChunkView = memo(function ChunkView({ text }: { readonly text: string }) {
+/** The height of a line of output, as the theme has it. */
+const LINE_PX = 18
+
+/**
+ * One piece. Older pieces are laid out only when they come into sight; the newest ones always, because the box follows their end
+ * and must know where it is.
+ */
+const ChunkView = memo(function ChunkView({ text, newest }: { readonly text: string; readonly newest: boolean }) {
   return (
-    <div>
+    <div
+      className={newest ? undefined : 'out-of-sight'}
+      style={newest ? undefined : { containIntrinsicBlockSize: `auto ${lineCount(text) * LINE_PX}px` }}
+    >
       <Visible text={plainOutput(text)} />
     </div>
   )
@@ -17,8 +27,8 @@ export function OutputText({ text, start }: { readonly text: string; readonly st
   const chunks = useMemo(() => chunksOf(text, start), [text, start])
   return (
     <>
-      {chunks.map((chunk) => (
-        <ChunkView key={chunk.at} text={chunk.text} />
+      {chunks.map((chunk, index) => (
+        <ChunkView key={chunk.at} newest={index >= chunks.length - 2} text={chunk.text} />
       ))}
     </>
   )

@@ -26,15 +26,19 @@ export function OutputReader({ text, start }: { readonly text: string; readonly 
     CSS.highlights.set(FOUND, new Highlight(...ranges))
     const current = ranges[at]
     CSS.highlights.set(CURRENT, new Highlight(...(current === undefined ? [] : [current])))
-    const pre = box.current
-    if (current !== undefined && pre !== null) {
+    const show = (): void => {
+      const pre = box.current
+      if (current === undefined || pre === null) return
       const place = current.getBoundingClientRect()
       const frame = pre.getBoundingClientRect()
-      if (place.top < frame.top || place.bottom > frame.bottom) {
-        pre.scrollTop += place.top - frame.top - frame.height / 2
-      }
+      if (place.top >= frame.top && place.bottom <= frame.bottom) return
+      pre.scrollTop += place.top - frame.top - frame.height / 2
     }
+    show()
+    // Pieces that were out of sight had an estimated height; once they are laid out the place may have moved.
+    const later = requestAnimationFrame(() => requestAnimationFrame(show))
     return () => {
+      cancelAnimationFrame(later)
       CSS.highlights.delete(FOUND)
       CSS.highlights.delete(CURRENT)
     }
