@@ -258,12 +258,6 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     log,
     redact: (text) => redact(text).text,
   })
-  const settled = (id: string): void => {
-    const execution = store.execution(id)
-    if (execution === null) return
-    feed.publish({ type: 'execution', id, session: execution.session, state: execution.state })
-    loop.onExecutionSettled(id, execution.session)
-  }
   const desk = createApprovalDesk({
     store,
     clock,
@@ -271,7 +265,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     log,
     headless: config.headless,
     start: (id) => gate.startApproved(id),
-    settled,
+    announce: (id) => gate.announce(id),
   })
   gate.onSettled((execution) => loop.onExecutionSettled(execution.id, execution.session))
 

@@ -15,6 +15,8 @@ const ask = async (route, input) => {
   if (!answer.ok) throw new Error(`${route}: ${answer.error.message}`)
   return answer.value
 }
+// The first request reads the rules; what is to be interrupted is what comes after.
+await ask('executions.request', { target: 'local', command: 'uname -s', purpose: null, session: null })
 process.stdout.write('up\n')
 for (let n = Number(first); ; n++) {
   const command = `echo ${n} >> ${folder}/${n}`

@@ -28,8 +28,8 @@ export interface DeskDeps {
   readonly headless: boolean
   /** Starts what was approved; failures of it are the execution's own. */
   readonly start: (executionId: string) => Promise<void>
-  /** Called after an execution was settled by a denial or expiry. */
-  readonly settled: (executionId: string) => void
+  /** Tells everybody that an execution has another state. */
+  readonly announce: (executionId: string) => void
 }
 
 const MAX_PHRASE_TRIES = 5
@@ -72,7 +72,7 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
     })
     if (done) {
       feed.publish({ type: 'approval', id: approval.id, executionId: approval.executionId })
-      deps.settled(approval.executionId)
+      deps.announce(approval.executionId)
     }
     return done
   }
@@ -144,7 +144,6 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
       } else {
         const note = answer.note === null || answer.note.trim() === '' ? null : redact(answer.note.trim()).text
         settle(caller, approval, 'denied', { ...base, words: null, note })
-        deps.settled(approval.executionId)
       }
       return store.approval(approvalId) ?? approval
     },
@@ -178,12 +177,7 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
       throw new NomosError('already_settled', settledSentence(now, clock.now()), { field: 'id' })
     }
     feed.publish({ type: 'approval', id: approval.id, executionId: approval.executionId })
-    feed.publish({
-      type: 'execution',
-      id: approval.executionId,
-      session: store.execution(approval.executionId)?.session ?? null,
-      state: execution.state,
-    })
+    deps.announce(approval.executionId)
   }
 
   return desk

@@ -92,6 +92,8 @@ export interface Gate {
   again(executionId: string): RunRequest | null
   /** Settles what the last end of the core left behind. Called once, before anything else. */
   recover(): void
+  /** Tells windows and listeners the state of an execution that somebody else (the approval desk) has changed. */
+  announce(executionId: string): void
   /** Called for every execution that became final. */
   onSettled(listener: (execution: ExecutionView) => void): void
   /** Stops all runs and waits for their ends to be written. */
@@ -775,6 +777,9 @@ export function createGate(deps: GateDeps): Gate {
       }
     },
     recover,
+    announce(executionId) {
+      changed(executionId)
+    },
     onSettled(listener) {
       listeners.add(listener)
     },

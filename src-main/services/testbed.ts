@@ -128,7 +128,7 @@ export function createTestbed(
     log: silentLog,
     headless: options.headless ?? false,
     start: (id) => gate.startApproved(id),
-    settled: () => {},
+    announce: (id) => gate.announce(id),
   })
   gate.recover()
   const caller = { surface: 'window' as const, operator: true }
