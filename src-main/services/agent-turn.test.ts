@@ -64,7 +64,7 @@ it('looks, changes with approval, is refused once, and tells what came of it', a
 
   await expect.poll(() => loop.turnState('s'), { timeout: 15_000 }).toBe('waiting')
   const results = () => bed.store.messages('s', null, 100).filter((row) => row.role === 'tool')
-  expect(results()[0]?.text).toContain('Linux')
+  await expect.poll(() => results()[0]?.text ?? '').toContain('Linux')
   expect(results()[3]?.text).toContain('NUL')
   const [change, other] = bed.store.executions({ states: ['pending_approval'], before: null, limit: 10 }).toReversed()
   if (change === undefined || other === undefined) throw new Error('two requests should wait')
