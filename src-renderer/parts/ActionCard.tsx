@@ -71,10 +71,18 @@ function Act({
   name,
   children,
   className = 'btn',
+  onClick,
   ...rest
 }: { readonly name: string; readonly children: string } & ButtonHTMLAttributes<HTMLButtonElement>) {
   return (
-    <button aria-label={`${children}: ${name}`} className={className} type="button" {...rest}>
+    <button
+      aria-label={`${children}: ${name}`}
+      className={className}
+      // The second click of a double click was meant for the button that was here before.
+      onClick={onClick === undefined ? undefined : (event) => (event.detail > 1 ? undefined : onClick(event))}
+      type="button"
+      {...rest}
+    >
       {children}
     </button>
   )
@@ -453,8 +461,11 @@ export function ActionCard(props: ActionCardProps) {
   )
   // A denial by the operator is told once, with who and when.
   const told = state === 'denied' && view.approval?.settlement?.by === 'operator'
+  const exit = view.exitCode !== null && view.stateReason === `It ended with exit code ${view.exitCode}.`
   const means =
-    told || (state === 'approved' && !isLeftOver(view, now)) ? null : (view.stateReason ?? STATE_MEANS[state] ?? null)
+    told || exit || (state === 'approved' && !isLeftOver(view, now))
+      ? null
+      : (view.stateReason ?? STATE_MEANS[state] ?? null)
   return (
     <article
       aria-labelledby={`${id}-head`}

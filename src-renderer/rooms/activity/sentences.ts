@@ -88,7 +88,7 @@ export function sentenceOf(
       const exit = text(data, 'exitCode')
       const state = stateWord(text(data, 'state'))
       return say(
-        `The command ended${on}${state === null ? '' : `: ${state}`}${exit === null || exit === '0' ? '' : `, exit ${exit}`}${because}`,
+        `The command ended${on}${state === null ? '' : `: ${state}`}${exit === null || exit === '0' ? '' : `, exit ${exit}`}${exit === null || exit === '0' ? because : ''}`,
       )
     }
     case 'execution.settled':

@@ -100,8 +100,8 @@ const MessageLine = memo(function MessageLine({
   )
 })
 
-/** Nothing may slip from under the pointer while it is over an answer. */
-const aboutToAnswer = (root: Element): boolean => root.querySelector('[data-answer]:hover') !== null
+/** Nothing may slip from under the pointer while it is over a button of a card, and no other button may take its place. */
+const aboutToPress = (root: Element): boolean => root.querySelector('[data-card] button:hover') !== null
 
 /** The conversation. It stays at its end while the reader is there, and stays where it is when the reader is not. */
 export function Messages({
@@ -124,7 +124,9 @@ export function Messages({
     const inner = content.current
     if (box === null || inner === null) return
     const stick = (): void => {
-      if (atEnd.current && !aboutToAnswer(box)) box.scrollTop = box.scrollHeight
+      if (!atEnd.current) return
+      if (!aboutToPress(box)) box.scrollTop = box.scrollHeight
+      else if (box.scrollHeight - box.scrollTop - box.clientHeight >= 40) setAway(true)
     }
     stick()
     const observer = new ResizeObserver(stick)
