@@ -41,7 +41,10 @@ const NO_FLAGS: Flags = {
 
 /** More reasons than this help nobody; the worst ones are kept. */
 const MAX_REASONS = 24
+const KEPT_REASONS = 128
 const MAX_EFFECTS = 32
+/** More commands than this in one text are never judged as reads, however harmless each of them is. */
+const MAX_PIECES = 64
 
 function higher(a: Risk, b: Risk): Risk {
   return RISKS.indexOf(a) >= RISKS.indexOf(b) ? a : b
@@ -52,6 +55,8 @@ class Judgement {
   readonly effects: Effect[] = []
   readonly flags: Mutable<Flags> = { ...NO_FLAGS }
   partial = false
+  /** The highest class any finding asked for. */
+  highest: Risk = 'read_only'
   private readonly seen = new Set<string>()
   private readonly length: number
 
@@ -60,6 +65,9 @@ class Judgement {
   }
 
   reason(rule: string, risk: Risk, span: Span | null, sentence: string): void {
+    // A long text gives thousands of findings of one kind; those that raise nothing are not kept beyond a number.
+    if (this.reasons.length >= KEPT_REASONS && RISKS.indexOf(risk) <= RISKS.indexOf(this.highest)) return
+    this.highest = higher(this.highest, risk)
     const key = `${rule} ${span?.start} ${span?.end}`
     if (this.seen.has(key)) return
     this.seen.add(key)
@@ -240,8 +248,9 @@ function judge(command: string, options: ClassifyOptions): Classification {
   out.flags.compound = structured
 
   // Which pieces only read is worked out in both postures: a refused one says where and why.
-  const pieces = parsed.commands.map((simple) => judgePiece(simple, parsed.functions, options, homes, out))
-  const every = pieces.every((piece) => piece)
+  let every = parsed.commands.length <= MAX_PIECES
+  if (!every) out.reason('too_many', 'config_mutation', null, 'So many commands in one line are always asked about.')
+  else for (const simple of parsed.commands) every = judgePiece(simple, parsed.functions, options, homes, out) && every
   const redirected = parsed.commands.some((simple) => simple.redirections.length > 0)
   if (posture === 'default') {
     if (structured && parsed.commands.length > 1)
@@ -252,8 +261,7 @@ function judge(command: string, options: ClassifyOptions): Classification {
   if (!parsed.plain)
     out.reason('structure', 'config_mutation', null, 'More than a plain sequence of commands is always asked about.')
 
-  let risk: Risk = 'read_only'
-  for (const reason of out.reasons) risk = higher(risk, reason.risk)
+  let risk = out.highest
   if (risk === 'read_only' && (!every || out.partial || out.flags.interactive)) {
     // A safety net: no path above may leave a command cleared that was not wholly understood.
     risk = 'config_mutation'

@@ -64,8 +64,7 @@ export function positionals(words: readonly Word[], valued: ReadonlySet<string> 
 }
 
 function fedBy(names: ReadonlySet<string>, invocation: Invocation): boolean {
-  const named = (words: readonly Word[]): boolean => words.some((word, i) => i < 12 && names.has(suspectedName(word)))
-  if (invocation.upstream().some((command) => named(command.words))) return true
+  for (const name of names) if (invocation.fedBy(name)) return true
   // `sh -c "$(curl …)"`, `bash <(curl …)`, `eval "$(…)"`: the substitution stands in a word as typed.
   for (const word of invocation.words) {
     if (!word.dynamic.includes('substitution')) continue

@@ -63,7 +63,9 @@ function couldReach(pattern: string, home: string): boolean {
 }
 
 function namesHome(text: string, homes: readonly string[]): boolean {
-  if (OWN_FILES.test(text)) return true
+  const named = /nomos|exec-approvals/i.test(text)
+  if (!named && (homes.length === 0 || !/[/~$]/.test(text))) return false
+  if (named && OWN_FILES.test(text)) return true
   if (homes.length === 0) return false
   for (const candidate of pathCandidates(text)) {
     const path = normalisePath(candidate)

@@ -12,8 +12,8 @@ export interface Invocation {
   readonly command: SimpleCommand
   /** Text it reads on its standard input, when that is literal. */
   readonly input: string | null
-  /** The commands before it in its pipeline; a function, because long pipelines would otherwise cost their length squared. */
-  readonly upstream: () => readonly SimpleCommand[]
+  /** True when a command before it in its pipeline starts with or carries a program of this name. */
+  readonly fedBy: (name: string) => boolean
   readonly remote: boolean
 }
 
@@ -27,9 +27,13 @@ export interface Unfolded {
   readonly cut: boolean
 }
 
+/** A feeding program stands within the first words of its stage (`sudo -u bob env A=1 curl …`). */
+const FEEDER_WORDS = 12
+
 /** `$(echo cm0= | base64 -d)` as a whole word stands for its output, when literal text decides it. */
 function resolved(word: Word): string {
   if (!word.dynamic.includes('substitution')) return word.shape
+  if (word.shape.length < 4) return word.shape
   const match = /^(?:\$\(([\s\S]*)\)|`([^`]*)`)$/.exec(word.shape)
   const inner = match?.[1] ?? match?.[2]
   if (inner === undefined || inner.length > 4096) return word.shape
@@ -71,7 +75,7 @@ export function unfold(parsed: ParsedShell): Unfolded {
     words: readonly Word[],
     via: readonly string[],
     input: string | null,
-    upstream: () => readonly SimpleCommand[],
+    fedBy: (name: string) => boolean,
     remote: boolean,
   ): void => {
     const head = words[0]
@@ -96,24 +100,17 @@ export function unfold(parsed: ParsedShell): Unfolded {
         return
       }
       if (text !== head.shape) {
-        invoke(
-          command,
-          [{ ...head, shape: text, dynamic: ['unknown'] }, ...words.slice(1)],
-          via,
-          input,
-          upstream,
-          remote,
-        )
+        invoke(command, [{ ...head, shape: text, dynamic: ['unknown'] }, ...words.slice(1)], via, input, fedBy, remote)
         return
       }
     }
-    invocations.push({ words, via, command, input, upstream, remote })
+    invocations.push({ words, via, command, input, fedBy, remote })
     const unwrapped = unwrap(words)
     if (!unwrapped) return
     const name = suspectedName(head)
     const next = [...via, name]
     for (const carried of unwrapped.carried) {
-      if (carried.kind === 'words') invoke(command, carried.words, next, input, upstream, remote || unwrapped.remote)
+      if (carried.kind === 'words') invoke(command, carried.words, next, input, fedBy, remote || unwrapped.remote)
       else {
         const whole = resolved({ ...command, value: null, shape: carried.text, dynamic: ['substitution'], prefix: '' })
         script(whole, carried.span, next, remote || unwrapped.remote)
@@ -124,26 +121,32 @@ export function unfold(parsed: ParsedShell): Unfolded {
   }
 
   const list = (some: readonly SimpleCommand[], via: readonly string[], remote: boolean): void => {
-    const pipelines = new Map<number, { stages: SimpleCommand[]; output: string | null }>()
+    interface Pipeline {
+      output: string | null
+      /** The first stage a program name was seen in. */
+      readonly names: Map<string, number>
+    }
+    const pipelines = new Map<number, Pipeline>()
     for (const command of some) {
       commands.push(command)
       const { pipeline, stage } = command.place
       let state = pipelines.get(pipeline)
       if (!state) {
-        state = { stages: [], output: null }
+        state = { output: null, names: new Map() }
         pipelines.set(pipeline, state)
       }
-      const { stages } = state
-      const count = stages.length
+      const { names } = state
       let input = stage > 0 ? state.output : null
       for (const redirection of command.redirections)
         if (redirection.operator === '<<<') input = redirection.target ? resolved(redirection.target) : null
         else if (redirection.body !== null) input = redirection.body
       state.output = stageOutput(command, input)
-      stages.push(command)
-      const upstream = (): readonly SimpleCommand[] =>
-        stages.slice(0, count).filter((other) => other.place.stage < stage)
-      invoke(command, command.words, via, input, upstream, remote)
+      for (let i = 0; i < command.words.length && i < FEEDER_WORDS; i++) {
+        const name = suspectedName(command.words[i])
+        if (!names.has(name)) names.set(name, stage)
+      }
+      const fedBy = (name: string): boolean => (names.get(name) ?? stage) < stage
+      invoke(command, command.words, via, input, fedBy, remote)
     }
   }
 

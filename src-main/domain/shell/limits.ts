@@ -6,7 +6,7 @@ export const MAX_DEPTH = 40
 export const MAX_OPENINGS = 600
 /** How deep wrappers are taken off (`sudo env nice sh -c …`), and how much text in all is parsed again on the way. */
 export const MAX_WRAPPERS = 16
-export const MAX_CARRIED = 8 * MAX_LENGTH
+export const MAX_CARRIED = 4 * MAX_LENGTH
 
 export interface Nesting {
   readonly depth: number

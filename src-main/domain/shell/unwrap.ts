@@ -405,8 +405,8 @@ export function unwrap(words: readonly Word[]): Unwrapped | null {
   let from = at.next
   if (carrier.skip) {
     from += carrier.skip
-    // Options and `--` may also stand between the operand and the command (`pct exec 101 -- ls`, `kubectl exec pod -c x -- ls`).
-    if (!carrier.joined) from = skipOptions(words, from, carrier).next
+    // Options and `--` may also stand between the operand and the command (`ssh host -p 22 ls`, `pct exec 101 -- ls`).
+    from = skipOptions(words, from, carrier).next
   }
   let rest = words.slice(from)
   if (name === 'parallel') {

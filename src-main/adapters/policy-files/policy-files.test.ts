@@ -1,0 +1,160 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { loadRiskRules, RuleFileError } from './index'
+import { quickYaml } from './quick-yaml'
+
+const shipped = join(import.meta.dirname, '../../../policies/risk')
+let root = ''
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'nomos-rules-'))
+})
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+let folders = 0
+function folderWith(text: string): string {
+  const folder = join(root, String(folders++))
+  mkdirSync(join(folder, 'programs'), { recursive: true })
+  writeFileSync(join(folder, 'programs', 'mine.yaml'), text)
+  return folder
+}
+
+function failure(text: string): RuleFileError {
+  try {
+    loadRiskRules(folderWith(text))
+  } catch (error) {
+    if (error instanceof RuleFileError) return error
+    throw error
+  }
+  throw new Error('the file was taken')
+}
+
+const GOOD = `programs:
+  - names: foo
+    summary: Shows foo.
+    options: {flag: "-a --all"}
+    operands: path...
+    read_only: ["foo -a"]
+    not_read_only: ["foo -b"]
+`
+
+describe('loadRiskRules', () => {
+  it('loads what is shipped, the same every time', () => {
+    const rules = loadRiskRules(shipped)
+    expect(rules.programs.get('ls')?.forms.length).toBeGreaterThan(0)
+    expect(rules.destructive.get('rm')?.length).toBeGreaterThan(0)
+    expect(loadRiskRules(shipped).version).toBe(rules.version)
+    for (const program of rules.programs.values()) expect(program.forms.length).toBeGreaterThan(0)
+  })
+
+  it('takes a good file and gives another version for other data', () => {
+    const one = loadRiskRules(folderWith(GOOD))
+    const two = loadRiskRules(folderWith(GOOD.replace('--all', '--any')))
+    expect(one.programs.has('foo')).toBe(true)
+    expect(one.version).not.toBe(two.version)
+  })
+
+  it.each([
+    ['broken YAML', GOOD.replace('summary: Shows foo.', 'summary: "Shows foo.'), 8, null],
+    ['an unknown field', GOOD.replace('operands:', 'operand:'), 2, 'programs.0'],
+    ['a wrong type', GOOD.replace('summary: Shows foo.', 'summary: [a]'), 3, 'programs.0.summary'],
+    ['something that is no option', GOOD.replace('-a --all', 'all'), 4, 'programs.0.options.flag'],
+    ['an unknown role', GOOD.replace('path...', 'file...'), 5, 'programs.0.operands'],
+    ['a broken pattern', GOOD.replace('path...', '"/(/"'), 5, 'programs.0.operands'],
+    ['an unknown set', GOOD.replace('operands: path...', 'use: nothing'), 5, 'programs.0.use'],
+    ['a name used twice', `${GOOD}${GOOD.replace('programs:\n', '')}`, 8, 'programs.1.names'],
+  ])('names file, line and field of %s', (_what, text, line, field) => {
+    const error = failure(text)
+    expect(error.file).toBe('programs/mine.yaml')
+    expect(error.line).toBe(line)
+    expect(error.field).toBe(field)
+    expect(error.message).toContain('programs/mine.yaml')
+  })
+
+  it('does not start without any rule', () => {
+    expect(() => loadRiskRules(join(root, 'nowhere'))).toThrow()
+    mkdirSync(join(root, 'empty'))
+    expect(() => loadRiskRules(join(root, 'empty'))).toThrow(RuleFileError)
+  })
+})
+
+describe('quickYaml', () => {
+  it('reads the same as the full parser out of every shipped file', () => {
+    for (const name of readdirSync(shipped, { recursive: true, encoding: 'utf8' }).filter((n) => n.endsWith('.yaml'))) {
+      const text = readFileSync(join(shipped, name), 'utf8')
+      const quick = quickYaml(text)
+      expect(quick, name).toBeDefined()
+      expect(quick, name).toEqual(parse(text))
+    }
+  })
+
+  it('reads the same or nothing at all out of any other text', () => {
+    const line = fc.constantFrom(
+      'a: b',
+      '  c: "d"',
+      '- e',
+      "  - 'f'",
+      'g: {h: i, j: [k, l]}',
+      'm:',
+      '  - n: o',
+      '    p: q',
+      'r: |',
+      '  text',
+      's: &t u',
+      'v: 1',
+      'w: 1.5',
+      'x: yes',
+      'y: ~',
+      '# z',
+      'a: "b" # c',
+      'b: c#d',
+      'c: [a, {b: c}]',
+      '? d',
+      'e: "\\x41"',
+      'f: a: b',
+      '- - a',
+      'g: -',
+      '"h": i',
+      "'j': k",
+      'l: >-',
+      'm: [a',
+      'n: "o',
+      '---',
+      'p: !!str q',
+      'q: *a',
+      'a: ]',
+    )
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
+        const text = lines.join('\n')
+        const quick = quickYaml(text)
+        if (quick !== undefined) expect(quick).toEqual(parse(text))
+      }),
+      { numRuns: 5000 },
+    )
+    const value = fc.letrec((tie) => ({
+      any: fc.oneof(
+        { depthSize: 'small' },
+        fc.string(),
+        fc.integer(),
+        fc.boolean(),
+        fc.constant(null),
+        tie('list'),
+        tie('map'),
+      ),
+      list: fc.array(tie('any'), { maxLength: 4 }),
+      map: fc.dictionary(fc.string({ maxLength: 8 }), tie('any'), { maxKeys: 4, noNullPrototype: true }),
+    })).map
+    fc.assert(
+      fc.property(value, fc.boolean(), (data, flow) => {
+        const text = stringify(data, flow ? { collectionStyle: 'flow' } : {})
+        const quick = quickYaml(text)
+        if (quick !== undefined) expect(quick).toEqual(parse(text))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})

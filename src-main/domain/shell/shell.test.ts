@@ -1,0 +1,201 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { findInvisible, parseShell, programsOf, unfold } from './index'
+
+const values = (text: string) => parseShell(text).commands.map((command) => command.words.map((word) => word.value))
+const programs = (text: string) =>
+  unfold(parseShell(text)).invocations.map((invocation) => invocation.words.map((word) => word.shape).join(' '))
+
+describe('parseShell', () => {
+  it('decodes words', () => {
+    expect(values("l's' -\"l\"a \\-x a\\ b $'\\x41\\n' 'it''s' a\\\nb")).toEqual([
+      ['ls', '-la', '-x', 'a b', 'A\n', 'its', 'ab'],
+    ])
+  })
+
+  it.each([
+    ['echo $A', 'variable'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: shell, not a template
+    ['echo "${A}"', 'variable'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: shell, not a template
+    ['echo ${A:=b}', 'expansion'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: shell, not a template
+    ['echo ${!A}', 'expansion'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: shell, not a template
+    ['echo ${A@P}', 'expansion'],
+    ['echo $@', 'expansion'],
+    ['echo *.c', 'glob'],
+    ['echo a[12]', 'glob'],
+    ['echo {a,b}', 'brace'],
+    ['echo ~/a', 'tilde'],
+    ['echo $(a)', 'substitution'],
+    ['echo `a`', 'substitution'],
+    ['echo <(a)', 'substitution'],
+    ['echo $((1))', 'arithmetic'],
+    ['echo +(a)', 'expansion'],
+  ])('%s is %s', (text, kind) => {
+    const word = parseShell(text).commands.find((command) => command.words[0]?.shape === 'echo')?.words[1]
+    expect(word?.value).toBeNull()
+    expect(word?.dynamic).toContain(kind)
+  })
+
+  it('keeps spans in UTF-16 units', () => {
+    const text = "echo '😀' zwei"
+    const word = parseShell(text).commands[0]?.words[2]
+    expect(text.slice(word?.start, word?.end)).toBe('zwei')
+  })
+
+  it('lists assignments and redirections', () => {
+    const command = parseShell('A=1 B+=2 ls 2>&1 >>out <in').commands[0]
+    expect(command?.assignments.map((a) => [a.name, a.special])).toEqual([
+      ['A', false],
+      ['B', true],
+    ])
+    expect(command?.redirections.map((r) => [r.operator, r.fd, r.target?.value])).toEqual([
+      ['>&', 2, '1'],
+      ['>>', null, 'out'],
+      ['<', null, 'in'],
+    ])
+  })
+
+  it('finds the commands of every construct', () => {
+    const text =
+      'a | b && c || d; e & (f); { g; }; if h; then i; elif j; then k; else l; fi; for x in y; do m; done; while n; do o; done; case p in q) r;; esac; s() { t; }; coproc u; v $(w) `x` <(y)'
+    const names = parseShell(text)
+      .commands.map((command) => command.words[0]?.shape)
+      .sort()
+    expect(names).toEqual('a b c d e f g h i j k l m n o r t u v w x y'.split(' '))
+  })
+
+  it.each(['ls )', 'ls "a', '[[ -f a ]]', '((1))', 'A=($(id))x', 'ls 3<&-rm', 'ls >', 'if', 'case a'])(
+    'does not claim to have understood %s',
+    (text) => expect(parseShell(text).findings.length).toBeGreaterThan(0),
+  )
+
+  it('tells plain sequences from everything else', () => {
+    for (const text of ['ls', 'a | b', 'a && b; c\nd', '! a', '# note\nls'])
+      expect(parseShell(text).plain, text).toBe(true)
+    for (const text of ['a &', '(a)', 'a $(b)', 'f() { a; }', 'a <<E\nE', 'if a; then b; fi'])
+      expect(parseShell(text).plain, text).toBe(false)
+  })
+
+  it('reads coarsely what is too long or too deep', () => {
+    const long = parseShell(`${'a; '.repeat(6000)}"r"m -rf 'x y'`)
+    expect(long.tooLarge).toBe(true)
+    expect(long.commands.at(-1)?.words.map((word) => word.value)).toEqual(['rm', '-rf', 'x y'])
+    const deep = parseShell(`${'$(a '.repeat(50)}rm x${')'.repeat(50)}`)
+    expect(deep.tooDeep).toBe(true)
+    expect(deep.commands.some((command) => command.words.some((word) => word.value === 'rm'))).toBe(true)
+  })
+
+  it('never throws and stays within the text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (text) => {
+        for (const command of unfold(parseShell(text)).commands) {
+          expect(command.start).toBeGreaterThanOrEqual(0)
+          expect(command.start).toBeLessThanOrEqual(text.length)
+        }
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+describe('unfold', () => {
+  it.each([
+    ['sudo -u bob rm x', 'rm x'],
+    ['env -i A=1 -u B rm x', 'rm x'],
+    ["env -S 'rm x'", 'rm x'],
+    ['nice -10 rm x', 'rm x'],
+    ['ionice -c 3 rm x', 'rm x'],
+    ['timeout --signal=KILL 5 rm x', 'rm x'],
+    ['stdbuf -oL rm x', 'rm x'],
+    ['time -p rm x', 'rm x'],
+    ['/usr/bin/time -f %e rm x', 'rm x'],
+    ['xargs -n 1 -I {} rm {}', 'rm {}'],
+    ['find . -name a -exec rm {} + -print', 'rm {}'],
+    ['find . -ok rm {} \\;', 'rm {}'],
+    ["sh -ec 'rm x'", 'rm x'],
+    ["bash -o pipefail -c 'rm x'", 'rm x'],
+    ["ssh -o A=b host -- 'rm x'", 'rm x'],
+    ['ssh host rm x', 'rm x'],
+    ['docker exec -it -u root web rm x', 'rm x'],
+    ['docker compose exec web rm x', 'rm x'],
+    ['docker run --rm -v /:/mnt alpine rm x', 'rm x'],
+    ['kubectl -n a exec web -c b -- rm x', 'rm x'],
+    ['pct exec 101 -- rm x', 'rm x'],
+    ['lxc-attach -n web -- rm x', 'rm x'],
+    ['qm guest exec 100 -- rm x', 'rm x'],
+    ["su - bob -c 'rm x'", 'rm x'],
+    ['runuser -u bob -- rm x', 'rm x'],
+    ["flock /tmp/l -c 'rm x'", 'rm x'],
+    ['flock /tmp/l rm x', 'rm x'],
+    ['chroot /mnt rm x', 'rm x'],
+    ['nsenter -t 1 -m rm x', 'rm x'],
+    ['systemd-run --uid=0 rm x', 'rm x'],
+    ["watch 'rm x'", 'rm x'],
+    ["tmux new-session -d 'rm x'", 'rm x'],
+    ['parallel rm ::: a', 'rm a'],
+    ['busybox rm x', 'rm x'],
+    ["script -c 'rm x' /dev/null", 'rm x'],
+    ["eval 'rm x'", 'rm x'],
+    ["git submodule foreach 'rm x'", 'rm x'],
+    ['echo cm0geA== | base64 -d | bash', 'rm x'],
+    ['echo 726d2078 | xxd -r -p | sh', 'rm x'],
+    ["echo 'x mr' | rev | sh", 'rm x'],
+    ['A=rm; $A x', 'rm x'],
+    ['for c in rm; do $c x; done', 'rm x'],
+  ])('%s starts %s', (text, program) => expect(programs(text)).toContain(program))
+
+  it('does not take a question for a start', () => {
+    expect(programs('command -v rm')).toEqual(['command -v rm'])
+    expect(programs("echo 'rm x'")).toEqual(['echo rm x'])
+    expect(programs("bash a.sh 'rm x'")).toEqual(['bash a.sh rm x'])
+  })
+
+  it('stops at a cap and says so', () => {
+    expect(unfold(parseShell(`${'nice '.repeat(30)}ls`)).cut).toBe(true)
+    expect(unfold(parseShell(`${'nice '.repeat(10)}ls`)).cut).toBe(false)
+  })
+})
+
+describe('programsOf', () => {
+  it.each([
+    ['ls -l', ['ls'], null],
+    ['A=1 sudo -u bob ls', ['ls'], null],
+    ['sh ./x.sh', ['sh'], './x.sh'],
+    ['bash /opt/a.sh arg', ['bash'], '/opt/a.sh'],
+    ['sudo bash -eu /opt/a.sh', ['bash'], '/opt/a.sh'],
+    ['python3 tool.py --x', ['python3'], 'tool.py'],
+    ['python3 -m http.server', ['python3'], null],
+    ['bash -c ls', ['bash'], null],
+    ['./run', ['./run'], './run'],
+    ['"./my run" a', ['./my run'], './my run'],
+    ['ls | grep a; ls', ['ls', 'grep'], null],
+    ['$X a', [], null],
+    ['bash $X', ['bash'], null],
+    ['bash a.sh; ls', ['bash', 'ls'], null],
+    ['', [], null],
+  ])('%s', (text, names, fileOperand) => expect(programsOf(text)).toEqual({ programs: names, fileOperand }))
+})
+
+describe('findInvisible', () => {
+  it('finds what nobody sees', () => {
+    for (const c of [
+      '\u00a0',
+      '\u200b',
+      '\u202e',
+      '\u2066',
+      '\ufeff',
+      '\u0000',
+      '\u001b',
+      '\r',
+      '\ue000',
+      '\u3164',
+      '\u{e0041}',
+      '\ud800',
+    ])
+      expect(findInvisible(`ls ${c}a`), JSON.stringify(c)).toMatchObject({ start: 3 })
+    for (const text of ['ls\t-l\n', 'größe', '日本', '😀', 'é']) expect(findInvisible(text), text).toBeNull()
+  })
+})
