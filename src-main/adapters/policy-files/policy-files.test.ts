@@ -58,7 +58,7 @@ describe('loadRiskRules', () => {
   })
 
   it.each([
-    ['broken YAML', GOOD.replace('summary: Shows foo.', 'summary: "Shows foo.'), 8, null],
+    ['broken YAML', GOOD.replace('summary: Shows foo.', 'summary: "Shows foo.'), 3, null],
     ['an unknown field', GOOD.replace('operands:', 'operand:'), 2, 'programs.0'],
     ['a wrong type', GOOD.replace('summary: Shows foo.', 'summary: [a]'), 3, 'programs.0.summary'],
     ['something that is no option', GOOD.replace('-a --all', 'all'), 4, 'programs.0.options.flag'],

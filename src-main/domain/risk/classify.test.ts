@@ -211,6 +211,30 @@ describe('classify', () => {
     expect(of("echo 'grüße ✓ 日本'").risk).toBe('read_only')
   })
 
+  it('answers for a fault of its own', () => {
+    let broken = true
+    const programs = new Map(rules.programs)
+    programs.get = (name) => {
+      if (broken) {
+        broken = false
+        throw new Error('broken')
+      }
+      return rules.programs.get(name)
+    }
+    const faulty = { ...rules, programs }
+    const ask = (command: string) => {
+      broken = true
+      return classify(command, { rules: faulty, posture: 'default', nomosHome: HOME })
+    }
+    expect(ask('ls')).toMatchObject({
+      risk: 'config_mutation',
+      coverage: 'partial',
+      reasons: [{ rule: 'internal_error' }],
+    })
+    expect(ask('ls; rm -rf x').risk).toBe('destructive')
+    expect(ask(`cat ${HOME}/a`).flags.self).toBe(true)
+  })
+
   it('lets a declared risk only raise', () => {
     expect(of('df', 'reversible_low')).toMatchObject({ risk: 'reversible_low' })
     expect(of('df', 'destructive').risk).toBe('destructive')

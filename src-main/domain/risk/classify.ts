@@ -7,6 +7,7 @@ import {
   programName,
   type Redirection,
   type SimpleCommand,
+  scanShell,
   suspectedName,
   unfold,
   type Word,
@@ -225,7 +226,8 @@ function judge(command: string, options: ClassifyOptions): Classification {
 
   for (const invocation of invocations) judgeInvocation(invocation, rules, out)
   for (const simple of commands) judgeRedirections(simple, rules, out)
-  const bomb = FORK_BOMB.exec(text.length > 4096 ? text.slice(0, 4096) : text)
+  // The tree shows a function that calls itself; without a tree the text has to do.
+  const bomb = parsed.plain || parsed.functions.length > 0 ? null : FORK_BOMB.exec(text.slice(0, 2048))
   if (bomb || forkBomb(unfolded.functions, commands))
     out.reason('fork_bomb', 'destructive', whole, 'Starts copies of itself without end until the machine stands still.')
 
@@ -417,6 +419,7 @@ function judgePiece(
     return refuse('function', spanOf(words), 'Calls a function of its own.')
   const result: Matched | Failed = matchProgram(rules, words)
   if (result.kind === 'fail') {
+    if (result.rule === 'dynamic_program') out.partial = true
     const wide = result.rule === 'unknown_program' || result.rule.startsWith('needs_') || result.rule === 'sed_script'
     return refuse(result.rule, wide ? spanOf(words) : result.at, result.sentence)
   }
@@ -443,8 +446,20 @@ export function classify(command: string, options: ClassifyOptions): Classificat
       wholeOf(command),
       'The classifier failed on this text, so it has to be asked about.',
     )
-    // The parser is what may fail; the rules still get the coarse reading's chance through the declared class only.
-    return declared(out, 'config_mutation', options)
+    try {
+      // Whatever failed, what the coarse reader sees may still condemn.
+      const coarse = { plain: false, functions: [], findings: [], tooLarge: false, tooDeep: false }
+      const { invocations, commands } = unfold({ ...coarse, commands: scanShell(command) })
+      for (const invocation of invocations) judgeInvocation(invocation, options.rules, out)
+      const self = reachesSelf(invocations, commands, selfPatterns(options.nomosHome))
+      if (self) {
+        out.flags.self = true
+        out.reason('self', 'config_mutation', self, 'Reaches Nomos itself: its files, its process or its answers.')
+      }
+    } catch {
+      // Then there is nothing more to say about it: it is asked about as it is.
+    }
+    return declared(out, out.highest, options)
   }
 }
 

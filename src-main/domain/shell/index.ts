@@ -3,6 +3,7 @@ export { type Invocation, type Unfolded, unfold } from './invocations'
 export { findInvisible, MAX_DEPTH, MAX_LENGTH, MAX_OPENINGS } from './limits'
 export { parseShell } from './parse'
 export { type ProgramsOf, programsOf } from './programs'
+export { scanShell } from './scan'
 export type {
   Assignment,
   Dynamic,
