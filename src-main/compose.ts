@@ -319,6 +319,14 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     dispatch,
     subscribe: (listener) => feed.subscribe(listener),
     async start() {
+      // Read now, when the window is up, so that the first request need not wait for it. A fault is told by the health bar.
+      setImmediate(() => {
+        try {
+          loadRules()
+        } catch (error) {
+          log.warn('the risk rules could not be loaded', { error: String(error) })
+        }
+      })
       try {
         await control.start()
       } catch (error) {

@@ -1,8 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { app, dialog } from 'electron'
-import { nomosHome, resourcesFolder } from './adapters/system'
-import { createCore } from './compose'
+import { nomosHome, resourcesFolder } from './adapters/system/paths'
 import { answerRequests, forwardEvents } from './shell/ipc'
 import { installMenu } from './shell/menu'
 import { registerScheme, serveWindow } from './shell/scheme'
@@ -24,8 +23,8 @@ if (!app.requestSingleInstanceLock()) {
   app.exit(0)
 }
 
-// 2. Once Electron is ready: the core, then the window. (Electron is not ready before this module has been read to its end, so
-// nothing here may be awaited at the top.)
+// 2. Once Electron is ready: the window first, the core while the window loads; requests wait for it. (Electron is not ready before
+// this module has been read to its end, so nothing here may be awaited at the top.)
 app
   .whenReady()
   .then(begin)
@@ -36,17 +35,8 @@ app
     app.exit(1)
   })
 
-function begin(): void {
-  denyPermissions()
-  serveWindow(join(import.meta.dirname, '../renderer'))
+async function begin(): Promise<void> {
   const resources = resourcesFolder()
-  const core = createCore({
-    home,
-    resources,
-    version: app.getVersion(),
-    secrets: systemSecrets(),
-    headless: false,
-  })
   const running = new Set<string>()
   const open = () =>
     openWindow({
@@ -55,18 +45,24 @@ function begin(): void {
       icon: join(resources, 'resources', 'icon.png'),
       running: () => running.size,
     })
-  answerRequests(core.dispatch)
+  denyPermissions()
+  serveWindow(join(import.meta.dirname, '../renderer'))
+  const loading = import('./compose').then(({ createCore }) =>
+    createCore({ home, resources, version: app.getVersion(), secrets: systemSecrets(), headless: false }),
+  )
+  answerRequests(async (caller, route, input) => (await loading).dispatch(caller, route, input))
+  open()
+
+  const core = await loading
   forwardEvents((listener) => core.subscribe(listener))
   core.subscribe(({ event }) => {
     if (event.type !== 'execution') return
     if (event.state === 'running') running.add(event.id)
     else running.delete(event.id)
   })
-  open()
 
   // 3. Afterwards: the menu, the control socket, a second start, the end.
   installMenu(open)
-  void core.start()
   app.on('second-instance', () => showExisting(open))
   app.on('activate', () => showExisting(open))
   app.on('window-all-closed', () => app.quit())
@@ -78,4 +74,5 @@ function begin(): void {
     ending = true
     void core.stop().finally(() => app.exit(0))
   })
+  await core.start()
 }
