@@ -311,12 +311,16 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, out: Judgement)
     if (secret) secretFound(secret.word, secret, out)
     for (const word of matched.reads) out.effect('read', word.shape)
     if (matched.network) out.effect('network', name)
-  } else if (rules.secretReaders.has(name))
-    for (const word of words.slice(1))
+  } else if (rules.secretReaders.has(name)) {
+    const pattern = rules.secretPatternFirst.has(name) ? positionals(words, undefined)[0] : undefined
+    for (const word of words.slice(1)) {
+      if (word === pattern && !/^[~/.]/.test(word.shape)) continue
       for (const candidate of pathCandidates(word.shape)) {
         const secret = secretOf(rules, { shape: candidate, dynamic: word.dynamic })
         if (secret?.certain) secretFound(word, secret.rule, out)
       }
+    }
+  }
   const inline = rules.inlineEval.get(name) ?? rules.inlineEval.get(name.replace(/[\d.]+$/, ''))
   const byOption = inline?.some((option) => hasOption(words, option)) ?? false
   const byOperand =
@@ -426,6 +430,8 @@ function judgePiece(
   for (const word of result.reads)
     if (holdsHome(word.shape, homes))
       return refuse('self_above', word, 'Reads a folder that also holds the files of Nomos.')
+  if (result.network && simple.place.stage > 0)
+    return refuse('sends_input', spanOf(words), 'Could send what it is fed over the network.')
   if (result.unending) out.flags.unending = true
   out.reason(`program:${programName(words[0])}`, 'read_only', spanOf(words), result.summary)
   return true

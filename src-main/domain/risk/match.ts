@@ -1,5 +1,5 @@
 import { programName, type Word } from '../shell'
-import { holdsSecrets, secretOf } from './paths'
+import { holdsSecrets, normalisePath, secretOf } from './paths'
 import type { Form, OptionRole, Program, Role, RuleSet } from './rules'
 import { sedOnlyPrints } from './sed'
 
@@ -225,6 +225,9 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
       )
   if (form.script === 'sed' && !sedScripts(words.slice(from), seen, operands))
     return fail('sed_script', end, 'This sed script may do more than print.')
+  for (const word of reads)
+    if (/^\/dev\/(?!null$|zero$|stdin$|u?random$|fd\/\d+$)/.test(normalisePath(word.shape)))
+      return fail('device_read', words.indexOf(word), 'Reads straight from a device.')
   for (const word of reads)
     if (word.dynamic.includes('glob') && secretOf(rules, word))
       return fail('broad_read', words.indexOf(word), 'This wildcard may also take in keys and passwords.')

@@ -191,6 +191,8 @@ export const RuleFileSchema = z.strictObject({
   secret_folders: z.array(Pattern).optional(),
   /** Programs that hand on what a file holds; any operand that is a secret counts. */
   secret_readers: Words.optional(),
+  /** Readers whose first operand is a pattern or a script. */
+  secret_pattern_first: Words.optional(),
   /** Global options with a value, by program: needed to find the sub-command behind them. */
   value_options: z.record(z.string(), Words).optional(),
   /** Programs that read SQL, from an argument or from their input. */
@@ -295,6 +297,7 @@ export interface RuleSet {
   readonly secrets: readonly PathRule[]
   readonly secretFolders: readonly RegExp[]
   readonly secretReaders: ReadonlySet<string>
+  readonly secretPatternFirst: ReadonlySet<string>
   readonly valueOptions: ReadonlyMap<string, ReadonlySet<string>>
   readonly sqlClients: ReadonlySet<string>
   readonly inlineEval: ReadonlyMap<string, readonly string[]>
@@ -474,6 +477,7 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
   const secrets: PathRule[] = []
   const secretFolders: RegExp[] = []
   const secretReaders = new Set<string>()
+  const secretPatternFirst = new Set<string>()
   const valueOptions = new Map<string, Set<string>>()
   const sqlClients = new Set<string>()
   const inlineEval = new Map<string, readonly string[]>()
@@ -551,7 +555,8 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
         into.push({
           id: entry.id,
           sentence: entry.sentence,
-          pattern: new RegExp(entry.pattern),
+          // Some file systems do not tell capital letters from small ones.
+          pattern: new RegExp(entry.pattern, 'i'),
           unless: entry.unless === undefined ? null : new RegExp(entry.unless),
           names: 'names' in entry ? (entry.names as readonly string[]) : [],
         })
@@ -563,6 +568,7 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
     paths(rules.secrets, secrets)
     for (const source of rules.secret_folders ?? []) secretFolders.push(new RegExp(source))
     for (const name of rules.secret_readers ?? []) secretReaders.add(name)
+    for (const name of rules.secret_pattern_first ?? []) secretPatternFirst.add(name)
     for (const [name, list] of Object.entries(rules.value_options ?? {})) {
       const known = valueOptions.get(name) ?? new Set()
       for (const option of list) known.add(option)
@@ -581,6 +587,7 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
     secrets,
     secretFolders,
     secretReaders,
+    secretPatternFirst,
     valueOptions,
     sqlClients,
     inlineEval,
