@@ -38,7 +38,8 @@ export const useUi = create<Ui>(() => ({
   armed: null,
 }))
 
-const SAVE_AFTER_MS = 400
+/** Typing is saved in pauses; what was chosen at once, so that even a crash right after finds it again. */
+const SAVE_TYPING_AFTER_MS = 400
 const LONGEST_NAME = 64
 const LONGEST_TEXT = 65_536
 let timer: ReturnType<typeof setTimeout> | null = null
@@ -99,7 +100,8 @@ useUi.subscribe((ui, before) => {
     ui.drafts === before.drafts
   if (same) return
   if (timer !== null) clearTimeout(timer)
-  timer = setTimeout(save, SAVE_AFTER_MS)
+  const chosen = ui.room !== before.room || ui.session !== before.session
+  timer = setTimeout(save, chosen ? 0 : SAVE_TYPING_AFTER_MS)
 })
 
 /** Writes at once what still waits to be written, before the window goes away. */
