@@ -253,17 +253,27 @@ describe.runIf(sshdPath() !== null)('on a host over SSH', () => {
     const { page } = nomosApp
     await save(page, hostAt(sshd))
     const gate = join(scratch, 'gate')
-    const slow = await run(page, 'host:box', `echo first; until [ -e ${gate} ]; do sleep 0.1; done; echo second`)
+    const wait = (number: number): string => `until [ -e ${gate}${number} ]; do sleep 0.1; done; echo part${number}`
+    const slow = await run(page, 'host:box', `echo part0; ${[1, 2, 3].map(wait).join('; ')}`)
     await slow.getByTestId('approve').click()
-    await expect(slow.getByTestId('output')).toContainText('first')
-    await expectState(slow, 'running')
-    await expect(slow.getByTestId('output')).not.toContainText('second')
-    writeFileSync(gate, '')
+    const output = slow.getByTestId('output')
+    for (const number of [0, 1, 2]) {
+      // Sooner than the card would read it again by itself.
+      await expect(output).toContainText(`part${number}`, { timeout: 3000 })
+      await expect(output).not.toContainText(`part${number + 1}`)
+      await expectState(slow, 'running')
+      writeFileSync(`${gate}${number + 1}`, '')
+    }
     await expectState(slow, 'completed')
-    await expect(slow.getByTestId('output')).toContainText('second')
+    await expect(output).toContainText('part3')
 
     const marker = `41${process.pid}`
-    const card = await run(page, 'host:box', `echo begun; (sleep ${marker}; :) & sleep ${marker} & sleep ${marker}; :`)
+    // A group that does not care for a polite request.
+    const group = `(sleep ${marker}; :) & sleep ${marker} & sleep ${marker}; :`
+    const card = await run(page, 'host:box', `trap '' TERM; echo begun; ${group}`)
+    cleanups.push(() => {
+      for (const pid of processes(`^sleep ${marker}`)) process.kill(Number(pid), 'SIGKILL')
+    })
     await card.getByTestId('approve').click()
     await expect(card.getByTestId('output')).toContainText('begun')
     await expect.poll(() => processes(`^sleep ${marker}`).length).toBe(3)
