@@ -100,6 +100,19 @@ export function openStore(home: string | null): SqliteStore {
     return result
   }
 
+  /**
+   * One transaction that reaches the disk with the next durable one. The remembered head stays behind until then: it must never
+   * name a row that a power cut could take away.
+   */
+  function soon<T>(work: () => T): T {
+    try {
+      return begin.immediate(work) as T
+    } catch (error) {
+      ledger.rolledBack()
+      throw error
+    }
+  }
+
   const settled = (
     kind: LedgerDraft['kind'],
     actor: string,
@@ -112,7 +125,9 @@ export function openStore(home: string | null): SqliteStore {
     path,
 
     createExecution(execution, approval, at) {
-      durable(() => {
+      // What runs by itself is claimed within the same moment, and that commit takes this one to the disk with it.
+      const write = execution.state === 'requested' ? soon : durable
+      write(() => {
         if (approval !== null) executions.insertApproval(approval)
         executions.insert(execution, approval?.id ?? null)
         ledger.append(
