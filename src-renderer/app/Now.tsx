@@ -78,7 +78,7 @@ function Running({ view, now }: { readonly view: ExecutionView; readonly now: nu
           <button
             aria-label={busy === 'stop' ? undefined : `Stop ${name}`}
             className="btn btn-small"
-            disabled={busy !== null}
+            disabled={busy === 'stop'}
             onClick={() => void stop(view.id)}
             type="button"
           >

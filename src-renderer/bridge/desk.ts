@@ -12,7 +12,9 @@ function note(id: string, patch: Partial<CardNote>): void {
 
 /** One request from a card: marks it busy, shows its failure there, and reads the card again whatever came of it. */
 async function fromCard(id: string, busy: NonNullable<CardNote['busy']>, job: () => Promise<void>): Promise<void> {
-  if ((useCardNotes.getState().byId[id]?.busy ?? null) !== null) return
+  const under = useCardNotes.getState().byId[id]?.busy ?? null
+  // A stop never waits for anything but another stop: what was just approved may have to be stopped at once.
+  if (under === busy || (under !== null && busy !== 'stop')) return
   note(id, { busy, problem: null })
   let problem: Failure | null = null
   try {
@@ -21,7 +23,8 @@ async function fromCard(id: string, busy: NonNullable<CardNote['busy']>, job: ()
     problem = failureOf(error)
   }
   await refreshExecution(id)
-  note(id, { busy: null, problem })
+  const mine = useCardNotes.getState().byId[id]?.busy === busy
+  note(id, mine ? { busy: null, problem } : problem === null ? {} : { problem })
 }
 
 /** Approves with the digest of what this card showed. */

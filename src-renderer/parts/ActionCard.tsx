@@ -352,7 +352,14 @@ function Buttons({
   if (view.state === 'pending_approval') return <Answer actions={actions} armed={armed} busy={busy} view={view} />
   if (view.state === 'running') {
     return (
-      <Act name={name} className="btn" data-testid="stop" disabled={busy !== null} onClick={actions.stop} type="button">
+      <Act
+        name={name}
+        className="btn"
+        data-testid="stop"
+        disabled={busy === 'stop'}
+        onClick={actions.stop}
+        type="button"
+      >
         {busy === 'stop' ? 'Stopping…' : 'Stop'}
       </Act>
     )
