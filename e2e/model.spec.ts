@@ -200,7 +200,9 @@ describe('the settings of the model', () => {
     await page.getByTestId('model-key').fill(key)
     await page.getByTestId('model-save').click()
     await expect(address).toHaveAttribute('aria-invalid', 'true')
-    await expect(page.locator(`[id="${await address.getAttribute('aria-describedby')}"]`)).toContainText('http://')
+    await expect(page.locator(`[id="${await address.getAttribute('aria-describedby')}"]`)).toHaveText(
+      'Use an address that begins with http:// or https://.',
+    )
 
     await address.fill(`${server.url}/`)
     await page.getByTestId('model-save').click()

@@ -534,7 +534,11 @@ export function createGate(deps: GateDeps): Gate {
       } catch (error) {
         // A runner promises not to throw; should one, its end was not seen.
         log.error('a runner failed', { id: executionId, error: String(error) })
-        end = { kind: 'lost', sentence: `The runner failed: ${error instanceof Error ? error.message : String(error)}` }
+        const what = error instanceof Error ? error.message : String(error)
+        end = {
+          kind: 'lost',
+          sentence: `The runner failed: ${what}. Its end was not seen; it may still be running.`,
+        }
       }
       recorder.end()
       await finish(executionId, recorder, entry, end, verified)
@@ -546,13 +550,18 @@ export function createGate(deps: GateDeps): Gate {
     end: RunEnd,
     verified: boolean | null,
   ): { state: ExecutionState; reason: string | null; failure: string | null } {
+    // Stopped before it was sent: nothing ran, and that is what was wanted.
+    if (end.kind === 'failed' && end.code === 'stopped' && entry.stopping === 'cancelled') {
+      return {
+        state: 'cancelled',
+        reason: `Stopped by ${entry.stoppedBy ?? 'the operator'} before it began.`,
+        failure: null,
+      }
+    }
     if (end.kind === 'failed') return { state: 'failed', reason: end.sentence, failure: end.code }
     if (end.kind === 'lost') {
-      return {
-        state: 'unknown',
-        reason: `${end.sentence} Its end was not seen; it may still be running.`,
-        failure: 'connection_lost',
-      }
+      // The sentence says what is not known; every case has words of its own.
+      return { state: 'unknown', reason: end.sentence, failure: 'connection_lost' }
     }
     if (entry.stopping === 'timed_out')
       return { state: 'timed_out', reason: 'It took longer than it may and was stopped.', failure: 'timeout' }

@@ -1,5 +1,9 @@
 import { type InputHTMLAttributes, type ReactNode, useId } from 'react'
 
+/** A fault without the technical name of the field it stands at: `"host.port": use a port…` becomes "Use a port…". */
+const worded = (error: string): string =>
+  error.replace(/^"[\w.]+": (\w?)/, (_whole, first: string) => first.toUpperCase())
+
 /** A labelled text field with its hint and, in its place, what is wrong with it. */
 export function Field({
   label,
@@ -40,7 +44,7 @@ export function Field({
       </div>
       {wrong ? (
         <p className="mt-1 text-destructive" id={`${id}-error`}>
-          {error}
+          {worded(error)}
         </p>
       ) : hint === undefined ? null : (
         <p className="mt-1 text-ink-3" id={`${id}-hint`}>
