@@ -17,6 +17,7 @@ import type { Locator, Page } from 'playwright'
 import { afterAll, afterEach, beforeEach, describe, it } from 'vitest'
 import type { ExecutionView, HostInput, RouteOutput } from '../src-preload/contract'
 import { cardOf, expect, expectState, forgetHomes, launch, type NomosApp, run, send } from './support/app'
+import { startModelServer } from './support/model-server'
 import { type Sshd, type SshdOptions, sshdPath, startSshd } from './support/sshd'
 
 let nomosApp: NomosApp
@@ -526,5 +527,100 @@ describe.runIf(sshdPath() !== null)('on a host over SSH', () => {
     await expect(page.getByTestId('composer-error')).toContainText('Known: local, host:box')
     expect([existsSync(`${scratch}/edited`), existsSync(`${scratch}/removed`)]).toEqual([false, false])
     expect(sessions(sshd)).toBe(0)
+  })
+
+  it('the agent knows the hosts, runs there, and hears why it could not', async () => {
+    const sshd = await server()
+    know(sshd)
+    const model = await startModelServer()
+    cleanups.push(() => model.stop())
+    const port = await closedPort()
+    nomosApp = await start()
+    const { page } = nomosApp
+    await save(page, hostAt(sshd, { tags: ['media'] }))
+    await save(page, hostAt(sshd, { slug: 'off', port }))
+    const set = await page.evaluate(
+      (baseUrl) => window.nomos.request('settings.saveModel', { baseUrl, model: 'scripted', apiKey: null }),
+      model.url,
+    )
+    expect(set).toMatchObject({ ok: true })
+    const on = (target: string, command: string) => ({ arguments: { target, command, purpose: 'to see' } })
+    model.push(
+      {
+        kind: 'calls',
+        calls: [
+          on('host:box', `ls ${sshd.dir}`),
+          on('host:off', 'uname -a'),
+          on('host:gone', 'uname -a'),
+          on('host:box', `touch ${scratch}/made`),
+        ],
+      },
+      { kind: 'text', text: 'That is how it is.' },
+    )
+    await send(page, 'how are my hosts?')
+    await expectState(cardOf(page, `ls ${sshd.dir}`), 'completed')
+    await expectState(cardOf(page, 'uname -a'), 'failed')
+    const change = cardOf(page, `touch ${scratch}/made`)
+    await expectState(change, 'pending_approval')
+    await expect(change).toContainText('host:box')
+    expect(existsSync(`${scratch}/made`)).toBe(false)
+    await change.getByTestId('approve').click()
+    await expect(page.locator('main [data-role="assistant"]').last()).toContainText('That is how it is.')
+    expect(existsSync(`${scratch}/made`)).toBe(true)
+    const [system] = model.requests[0]?.body.messages ?? []
+    expect(system?.content).toMatch(/- host:box \(media\)\n- host:off\n/)
+    const results = model.requests[1]?.body.messages.filter(({ role }) => role === 'tool').map(({ content }) => content)
+    expect(results).toEqual([
+      expect.stringMatching(/state: completed[\s\S]*sshd_config/),
+      expect.stringMatching(/state: failed\n[\s\S]*cannot be reached/),
+      expect.stringContaining('Known: local, host:box, host:off'),
+      expect.stringContaining('state: completed'),
+    ])
+  })
+
+  it('closing the last window while a command runs asks first, and holds nothing up meanwhile', async () => {
+    const sshd = await server()
+    know(sshd)
+    nomosApp = await start()
+    const { app, page, home } = nomosApp
+    await save(page, hostAt(sshd))
+    // The question is a window of the system; its buttons are pressed in its place.
+    await app.evaluate(({ dialog }) => {
+      const state = { asked: [] as string[], answer: (_response: number): void => undefined }
+      Object.assign(globalThis, { question: state })
+      dialog.showMessageBox = (...args: unknown[]) => {
+        state.asked.push((args.at(-1) as { message: string }).message)
+        return new Promise((go) => {
+          state.answer = (response) => go({ response, checkboxChecked: false })
+        })
+      }
+    })
+    type Question = { question: { asked: string[]; answer(response: number): void } }
+    const asked = () => app.evaluate(() => (globalThis as unknown as Question).question.asked)
+    const close = () => app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.close())
+
+    const card = await run(page, 'host:box', `until [ -e ${scratch}/go ]; do sleep 0.1; done; echo went on`)
+    await card.getByTestId('approve').click()
+    await expectState(card, 'running')
+    await close()
+    await close()
+    expect(await asked()).toEqual(['One command is running.'])
+    writeFileSync(`${scratch}/go`, '')
+    await expectState(card, 'completed')
+    await expect(card.getByTestId('output')).toContainText('went on')
+    await app.evaluate(() => (globalThis as unknown as Question).question.answer(0))
+
+    const marker = `61${process.pid}`
+    const other = await run(page, 'host:box', `echo begun; sleep ${marker}`)
+    await other.getByTestId('approve').click()
+    await expect(other.getByTestId('output')).toContainText('begun')
+    await close()
+    await expect.poll(async () => (await asked()).length).toBe(2)
+    const gone = new Promise((exited) => app.process().once('exit', exited))
+    await app.evaluate(() => setTimeout(() => (globalThis as unknown as Question).question.answer(1), 50))
+    await gone
+    expect(processes(`sleep ${marker}`)).toEqual([])
+    nomosApp = await start({ home })
+    await expectState(cardOf(nomosApp.page, `sleep ${marker}`), 'cancelled')
   })
 })

@@ -85,21 +85,30 @@ export function openWindow(config: WindowConfig): BrowserWindow {
   webContents.on('will-attach-webview', (event) => event.preventDefault())
   webContents.setWindowOpenHandler(() => ({ action: 'deny' }))
 
+  let asking = false
+  let agreed = false
   window.on('close', (event) => {
     const running = config.running()
-    if (running > 0 && BrowserWindow.getAllWindows().length === 1) {
-      const choice = dialog.showMessageBoxSync(window, {
-        type: 'question',
-        message: running === 1 ? 'One command is running.' : `${running} commands are running.`,
-        detail: 'Closing the last window ends Nomos and stops what it runs.',
-        buttons: ['Keep running', 'Stop and close'],
-        defaultId: 0,
-        cancelId: 0,
-      })
-      if (choice === 0) {
-        event.preventDefault()
-        return
-      }
+    if (!agreed && running > 0 && BrowserWindow.getAllWindows().length === 1) {
+      event.preventDefault()
+      if (asking) return
+      asking = true
+      // Not the synchronous form: until somebody answers it would hold up everything, Stop and time-outs included.
+      void dialog
+        .showMessageBox(window, {
+          type: 'question',
+          message: running === 1 ? 'One command is running.' : `${running} commands are running.`,
+          detail: 'Closing the last window ends Nomos and stops what it runs.',
+          buttons: ['Keep running', 'Stop and close'],
+          defaultId: 0,
+          cancelId: 0,
+        })
+        .then(({ response }) => {
+          asking = false
+          agreed = response === 1
+          if (agreed && !window.isDestroyed()) window.close()
+        })
+      return
     }
     try {
       const now: Bounds = { ...window.getNormalBounds(), maximized: window.isMaximized() }
