@@ -76,6 +76,9 @@ describe('classify', () => {
     'cat <<E\na\nE',
     'cat <<< a',
     'ls "unterminated',
+    'ls $\\\n(id)',
+    'ls $[1+1]',
+    "ls $'a\\\nb'",
     'ls )',
     'exec ls',
     'coproc ls',
@@ -160,6 +163,10 @@ describe('classify', () => {
     'zpool destroy tank',
     'iptables -F',
     'r\\\nm -rf x',
+    'ls $\\\n(rm -rf x)',
+    'ls <\\\n(rm -rf x)',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: shell, not a template
+    '${x:-rm -rf} y',
   ])('destroys: %s', (command) => {
     for (const verdict of [of(command), every(command), of(command, 'read_only')]) {
       expect(verdict.risk).toBe('destructive')

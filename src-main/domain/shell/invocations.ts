@@ -30,8 +30,13 @@ export interface Unfolded {
 /** A feeding program stands within the first words of its stage (`sudo -u bob env A=1 curl …`). */
 const FEEDER_WORDS = 12
 
+/** `${x:-rm}`: a variable nobody has set stands for what is written behind it. */
+const FALLBACK = /^\$\{[A-Za-z_][A-Za-z0-9_]*:?[-=+]([\s\S]+)\}$/
+
 /** `$(echo cm0= | base64 -d)` as a whole word stands for its output, when literal text decides it. */
 function resolved(word: Word): string {
+  const fallback = word.dynamic.includes('expansion') ? FALLBACK.exec(word.shape)?.[1] : undefined
+  if (fallback !== undefined) return fallback
   if (!word.dynamic.includes('substitution')) return word.shape
   if (word.shape.length < 4) return word.shape
   const match = /^(?:\$\(([\s\S]*)\)|`([^`]*)`)$/.exec(word.shape)

@@ -18,7 +18,19 @@ type Node<T extends SyntaxNode['type']> = Extract<SyntaxNode, { type: T }>
 type UnbashWord = Node<'Word'>
 
 /** Unescaped expansion syntax; in a word without parts it means that the parser has overlooked something. */
-const OVERLOOKED = /(?:^|[^\\])(?:\\\\)*(?:\$[({A-Za-z_0-9@*#?$!'"-]|`|[<>]\()/
+const OVERLOOKED = /(?:^|[^\\])(?:\\\\)*(?:\$[([{A-Za-z_0-9@*#?$!'"-]|`|[<>]\()/
+
+/** The same inside a part that claims to be literal; quotes behind a dollar sign mean nothing between double quotes. */
+const LITERAL_OVERLOOKED = /(?:^|[^\\])(?:\\\\)*(?:\$[([{A-Za-z_]|`)/
+
+/** `a=~` and `a=b:~`: a tilde is expanded in the middle of such a word as well. */
+const INNER_TILDE = /^[A-Za-z_][A-Za-z0-9_]*\+?=(?:[^~]*:)?~/
+
+/**
+ * The shell takes line continuations out before it sees tokens, so `$\⏎(id)` runs `id`; the parser sees a lone `$`. Nobody writes
+ * that by accident: where a continuation splits a token, nothing is claimed about the text.
+ */
+const SPLIT_TOKEN = /[$<>]\\\n|[&|]\\\n[&|>]|\\\n\(/
 
 /** A literal value longer than this is not followed through variables. */
 const MAX_TRACKED = 256
@@ -243,6 +255,9 @@ class Walker {
   }
 
   private assignment(node: Node<'Assignment'>, place: Place): Assignment {
+    // `+=` or `a[…` without a name is a word to bash.
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(node.name))
+      this.find('uncovered', node, 'The parser takes this for an assignment, the shell does not.')
     if (node.index) this.word(node.index, place)
     const value = node.value
     if (value.type === 'Word')
@@ -324,7 +339,7 @@ class Walker {
       const looksDynamic = OVERLOOKED.test(text) || text.startsWith('(')
       if (looksDynamic) this.find('uncovered', node, 'The parser did not take this word apart.')
       if (looksDynamic) return { ...span, value: null, shape: node.value, dynamic: ['unknown'], prefix: '' }
-      if (text.charCodeAt(0) === 126 /* ~ */)
+      if (text.charCodeAt(0) === 126 /* ~ */ || (text.includes('~') && INNER_TILDE.test(text)))
         return { ...span, value: null, shape: node.value, dynamic: ['tilde'], prefix: '' }
       return { ...span, value: node.value, shape: node.value, dynamic: [], prefix: node.value }
     }
@@ -335,12 +350,25 @@ class Walker {
       if (prefix === null) prefix = shape
       if (!dynamic.includes(kind)) dynamic.push(kind)
     }
-    if (node.text.charCodeAt(0) === 126) note('tilde')
+    if (node.text.charCodeAt(0) === 126 || (node.text.includes('~') && INNER_TILDE.test(node.text))) note('tilde')
     const take = (part: SyntaxNode): void => {
       switch (part.type) {
         case 'Literal':
+          if (LITERAL_OVERLOOKED.test(part.text)) {
+            note('unknown')
+            this.find('uncovered', part, 'The parser did not take this word apart.')
+          }
+          shape += part.value
+          return
         case 'SingleQuoted':
+          shape += part.value
+          return
         case 'AnsiCQuoted':
+          // Bash keeps a line continuation in here, the parser takes it out.
+          if (part.text.includes('\\\n')) {
+            note('unknown')
+            this.find('uncovered', part, 'A line break stands in a quotation where shells differ.')
+          }
           shape += part.value
           return
         case 'DoubleQuoted':
@@ -446,6 +474,13 @@ export function parseShell(text: string, origin: Span | null = null): ParsedShel
   const walker = new Walker(text, origin)
   const script = parse(text)
   walker.script(script, OUTERMOST)
+  const split = SPLIT_TOKEN.exec(text)
+  if (split)
+    walker.find(
+      'uncovered',
+      { pos: split.index, end: split.index + split[0].length },
+      'A line break splits a sign of the shell here, which hides what it does.',
+    )
   let at = 0
   let here = false
   for (const statement of script.commands) {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { findInvisible, parseShell, programsOf, unfold } from './index'
@@ -37,6 +38,40 @@ describe('parseShell', () => {
     const word = parseShell(text).commands.find((command) => command.words[0]?.shape === 'echo')?.words[1]
     expect(word?.value).toBeNull()
     expect(word?.dynamic).toContain(kind)
+  })
+
+  it.runIf(spawnSync('bash', ['--version']).status === 0)('decodes as bash does', () => {
+    const pieces =
+      'a|b c|\'|"|\\|\t|\n|\\\n|$\'|\\x41|\\n|$|"$"|~|*|[|]|{|}|,|!|#| #|=|-|\'\'|""|\\\'|;|&|>|<|(|)|`|$(|${|@|%|:|/|.|é|\\\\|$"|\\101|\\u00e9|\\c|\r'
+        .split('|')
+        .concat('|')
+    const literal: { text: string; words: (string | null)[] }[] = []
+    const shapes = fc.sample(fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 9 }), {
+      numRuns: 6000,
+      seed: 20,
+    })
+    for (const shape of shapes) {
+      const text = `zz ${shape.join('')}`
+      const parsed = parseShell(text)
+      const command = parsed.commands[0]
+      if (!command || !parsed.plain || parsed.commands.length > 1 || command.redirections.length > 0) continue
+      if (command.words.every((word) => word.value !== null))
+        literal.push({ text, words: command.words.map((word) => word.value) })
+    }
+    expect(literal.length).toBeGreaterThan(300)
+    // With no PATH nothing can run; the handler only tells with which words something would have been run.
+    const script = `command_not_found_handle() { printf '%s\\0' "$@"; }
+      PATH=/nonexistent; while IFS= read -r -d '' c; do ( eval "$c" ) 2>/dev/null </dev/null; printf 'STOP\\0'; done`
+    const { stdout } = spawnSync('bash', ['--norc', '-c', script], {
+      input: literal.map(({ text }) => `${text}\0`).join(''),
+      env: { LC_ALL: 'C.UTF-8', HOME: '/h' },
+      encoding: 'utf8',
+      maxBuffer: 1 << 26,
+    })
+    const answers = stdout.split('STOP\0').map((answer) => answer.split('\0').slice(0, -1))
+    literal.forEach(({ text, words }, i) => {
+      expect(answers[i], JSON.stringify(text)).toEqual(words)
+    })
   })
 
   it('keeps spans in UTF-16 units', () => {
