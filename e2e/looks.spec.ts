@@ -1,7 +1,9 @@
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { expect, expectState, forgetHomes, launch, type NomosApp, picture, run, send } from './support/app'
+import { expect, expectState, forgetHomes, launch, type NomosApp, PICTURES, picture, run, send } from './support/app'
 import { type ModelServer, startModelServer } from './support/model-server'
 
 const ROOMS = ['chat', 'approvals', 'activity', 'fleet', 'policy', 'settings'] as const
@@ -34,11 +36,12 @@ async function expectNoOverflow(page: Page): Promise<void> {
 
 async function expectAccessible(page: Page, where: string): Promise<void> {
   // Electron has no second target for axe's isolated frames.
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze()
+  const { violations, passes } = await new AxeBuilder({ page }).setLegacyMode(true).analyze()
   const found = violations.map(
     ({ id, nodes }) => `${where}: ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
   )
   expect(found).toEqual([])
+  expect(passes.length).toBeGreaterThan(10)
 }
 
 async function lookAtEverything(app: NomosApp, state: string): Promise<void> {
@@ -49,6 +52,7 @@ async function lookAtEverything(app: NomosApp, state: string): Promise<void> {
       for (const [index, room] of ROOMS.entries()) {
         await app.page.keyboard.press(`Control+${index + 1}`)
         await expect(app.page.getByTestId(`room-${room}`)).toHaveAttribute('aria-current', 'page')
+        await app.page.locator('main h1').first().waitFor()
         await app.page.waitForTimeout(250)
         await expectNoOverflow(app.page)
         await picture(app.page, `${state}-${room}-${width}-${theme}`)
@@ -74,6 +78,34 @@ describe('what people see', () => {
   it('empty', async () => {
     await lookAtEverything(app, 'empty')
   }, 240_000)
+
+  it('the picture of the README', async () => {
+    const { page } = app
+    await setTheme(page, 'dark')
+    await resize(app, 1280, 800)
+    await page.keyboard.press('Control+1')
+    await expectState(await run(page, 'local', 'df -h /'), 'completed')
+    await expectState(
+      await run(page, 'local', '--why "a place for the new site" mkdir -p /srv/site'),
+      'pending_approval',
+    )
+    await expectState(
+      await run(page, 'local', '--why "the old site has moved" rm -rf /srv/old-site'),
+      'pending_approval',
+    )
+    await page.getByTestId('composer').blur()
+    await page.waitForTimeout(300)
+    await picture(page, 'readme')
+    if (process.env.NOMOS_KEEP_PICTURE === '1') {
+      copyFileSync(join(PICTURES, 'readme.png'), join(import.meta.dirname, '../resources/window.png'))
+    }
+    const waiting = page.locator('main [data-state="pending_approval"]')
+    for (let left = 1; left >= 0; left--) {
+      await waiting.first().getByTestId('deny').click()
+      await expect(waiting).toHaveCount(left)
+    }
+    await page.getByTestId('session-new').click()
+  }, 60_000)
 
   it('busy, with long content', async () => {
     const { page } = app

@@ -127,7 +127,10 @@ describe('without any model', () => {
     const other = cardOf(second, command)
     await expectState(other, 'pending_approval')
     await Promise.all([
-      card.getByTestId('approve').click(),
+      card
+        .getByTestId('approve')
+        .click({ timeout: 3000 })
+        .catch(() => undefined),
       other
         .getByTestId('deny')
         .click({ timeout: 3000 })

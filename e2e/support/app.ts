@@ -128,7 +128,8 @@ export async function run(page: Page, target: string, command: string): Promise<
       ),
     )
     .toBe(1)
-  const card = cards.filter({ hasText: command }).last()
+  // What follows `--why "…"` is the command.
+  const card = cards.filter({ hasText: command.replace(/^--why "[^"]*" /, '') }).last()
   // Pinned by its id: a later card may show the same text in its output.
   const id = (await card.getAttribute('data-testid')) ?? ''
   return page.locator('main').getByTestId(id)
