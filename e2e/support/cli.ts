@@ -42,7 +42,6 @@ export function atTerminal(
   let answered = 0
   child.stdout.on('data', (bytes: Buffer) => {
     // Without the colours and cursor moves of the prompt.
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what they begin with
     output += bytes.toString('utf8').replace(/\x1b\[[0-9;]*[A-Za-z]/g, '')
     const prompts = output.split('> ').length - 1
     const code = /code within a minute: (\S+) > ?$/.exec(output)
