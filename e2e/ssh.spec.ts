@@ -112,6 +112,9 @@ const processes = (pattern: string): string[] =>
     .stdout.split('\n')
     .filter((line) => line !== '')
 
+/** Shell text that waits for a file, but not beyond the end of the test. */
+const until = (file: string): string => `until [ -e ${file} ] || [ ! -d ${scratch} ]; do sleep 0.1; done`
+
 /** Every file below a folder that holds this text. */
 function filesWith(folder: string, secret: string): string[] {
   return readdirSync(folder).flatMap((name) => {
@@ -120,6 +123,17 @@ function filesWith(folder: string, secret: string): string[] {
     if (stat?.isDirectory()) return filesWith(path, secret)
     return stat?.isFile() && readFileSync(path).includes(secret) ? [path] : []
   })
+}
+
+/** Asks something of the main process. Now and then its debugger loses an answer to the garbage collector, so ask what may be repeated. */
+async function inMain<T>(ask: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (attempt >= 5 || !String(error).includes('garbage collected')) throw error
+    }
+  }
 }
 
 /** Ends the app. With a command still running (the test has failed then) it would ask first, and nobody would answer. */
@@ -256,7 +270,7 @@ describe.runIf(sshdPath() !== null)('on a host over SSH', () => {
     const { page } = nomosApp
     await save(page, hostAt(sshd))
     const gate = join(scratch, 'gate')
-    const wait = (number: number): string => `until [ -e ${gate}${number} ]; do sleep 0.1; done; echo part${number}`
+    const wait = (number: number): string => `${until(`${gate}${number}`)}; echo part${number}`
     const slow = await run(page, 'host:box', `echo part0; ${[1, 2, 3].map(wait).join('; ')}`)
     await slow.getByTestId('approve').click()
     const output = slow.getByTestId('output')
@@ -585,21 +599,23 @@ describe.runIf(sshdPath() !== null)('on a host over SSH', () => {
     const { app, page, home } = nomosApp
     await save(page, hostAt(sshd))
     // The question is a window of the system; its buttons are pressed in its place.
-    await app.evaluate(({ dialog }) => {
-      const state = { asked: [] as string[], answer: (_response: number): void => undefined }
-      Object.assign(globalThis, { question: state })
-      dialog.showMessageBox = (...args: unknown[]) => {
-        state.asked.push((args.at(-1) as { message: string }).message)
-        return new Promise((go) => {
-          state.answer = (response) => go({ response, checkboxChecked: false })
-        })
-      }
-    })
+    await inMain(() =>
+      app.evaluate(({ dialog }) => {
+        const state = { asked: [] as string[], answer: (_response: number): void => undefined }
+        Object.assign(globalThis, { question: state })
+        dialog.showMessageBox = (...args: unknown[]) => {
+          state.asked.push((args.at(-1) as { message: string }).message)
+          return new Promise((go) => {
+            state.answer = (response) => go({ response, checkboxChecked: false })
+          })
+        }
+      }),
+    )
     type Question = { question: { asked: string[]; answer(response: number): void } }
-    const asked = () => app.evaluate(() => (globalThis as unknown as Question).question.asked)
-    const close = () => app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.close())
+    const asked = () => inMain(() => app.evaluate(() => (globalThis as unknown as Question).question.asked))
+    const close = () => inMain(() => app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.close()))
 
-    const card = await run(page, 'host:box', `until [ -e ${scratch}/go ]; do sleep 0.1; done; echo went on`)
+    const card = await run(page, 'host:box', `${until(`${scratch}/go`)}; echo went on`)
     await card.getByTestId('approve').click()
     await expectState(card, 'running')
     await close()
@@ -608,7 +624,7 @@ describe.runIf(sshdPath() !== null)('on a host over SSH', () => {
     writeFileSync(`${scratch}/go`, '')
     await expectState(card, 'completed')
     await expect(card.getByTestId('output')).toContainText('went on')
-    await app.evaluate(() => (globalThis as unknown as Question).question.answer(0))
+    await inMain(() => app.evaluate(() => (globalThis as unknown as Question).question.answer(0)))
 
     const marker = `61${process.pid}`
     const other = await run(page, 'host:box', `echo begun; sleep ${marker}`)
@@ -617,7 +633,11 @@ describe.runIf(sshdPath() !== null)('on a host over SSH', () => {
     await close()
     await expect.poll(async () => (await asked()).length).toBe(2)
     const gone = new Promise((exited) => app.process().once('exit', exited))
-    await app.evaluate(() => setTimeout(() => (globalThis as unknown as Question).question.answer(1), 50))
+    await inMain(() =>
+      app.evaluate(() => {
+        setTimeout(() => (globalThis as unknown as Question).question.answer(1), 200)
+      }),
+    )
     await gone
     expect(processes(`sleep ${marker}`)).toEqual([])
     nomosApp = await start({ home })
