@@ -317,8 +317,25 @@ export function createGate(deps: GateDeps): Gate {
     const secret =
       text.found.length > 0 ||
       redact(`${asked.verify ?? ''}\n${JSON.stringify(env)}\n${asked.cwd ?? ''}`).found.length > 0
+    // Nobody is asked for something that cannot run; a read goes on and gets the runner's own words for it.
+    const unknownHost = plan.kind === 'ssh' && (plan.hostKeys ?? []).length === 0
     const state: ExecutionState =
-      decision.outcome === 'deny' ? 'denied' : decision.outcome === 'auto' ? 'requested' : 'pending_approval'
+      decision.outcome === 'deny'
+        ? 'denied'
+        : decision.outcome === 'auto'
+          ? 'requested'
+          : unknownHost
+            ? 'failed'
+            : 'pending_approval'
+    const [stateReason, failure] =
+      state === 'denied'
+        ? [denialSentence(decision.trace), 'policy']
+        : state === 'failed'
+          ? [
+              `No key of ${target.slug} is known here, so nothing can run there. Test its connection in the fleet room and compare the fingerprint.`,
+              'host_key_unknown',
+            ]
+          : [null, null]
     const executionId = ids.next('exe')
     const approval =
       state === 'pending_approval'
@@ -351,8 +368,8 @@ export function createGate(deps: GateDeps): Gate {
         risk: classification.risk,
         decision,
         state,
-        stateReason: state === 'denied' ? denialSentence(decision.trace) : null,
-        failure: state === 'denied' ? 'policy' : null,
+        stateReason,
+        failure,
         requestedAt: now,
         retryOf: asked.retryOf ?? null,
         dedupKey: key,
@@ -679,8 +696,6 @@ export function createGate(deps: GateDeps): Gate {
       case 'denied':
       case 'expired':
       case 'undeliverable': {
-        const note = execution.approval?.settlement?.note
-        if (note) head.push(`the operator wrote: ${note}`)
         head.push(
           'It did not run and there is no output. Do not ask for the same again; say what you wanted it for, or choose another way.',
         )
