@@ -385,7 +385,7 @@ export function createGate(deps: GateDeps): Gate {
     if (approval !== null) feed.publish({ type: 'approval', id: approval.id, executionId })
     const execution = changed(executionId)
     if (state !== 'requested') return execution
-    await start(executionId, 'requested', plan)
+    await start(executionId, 'requested', plan, principal)
     return requireExecution(executionId)
   }
 
@@ -455,7 +455,7 @@ export function createGate(deps: GateDeps): Gate {
       revoke(executionId, 'What was approved is not there any more in the form that was approved.', 'plan_lost')
       return
     }
-    await start(executionId, 'approved', plan)
+    await start(executionId, 'approved', plan, execution.principal)
   }
 
   function revoke(executionId: string, reason: string, failure: string): void {
@@ -469,9 +469,13 @@ export function createGate(deps: GateDeps): Gate {
   }
 
   /** Looks at the place once more, compares the digest, claims, spawns. Returns once it runs or is settled. */
-  async function start(executionId: string, from: 'requested' | 'approved', agreed: Plan): Promise<void> {
+  async function start(
+    executionId: string,
+    from: 'requested' | 'approved',
+    agreed: Plan,
+    principal: Principal,
+  ): Promise<void> {
     try {
-      const { principal } = requireExecution(executionId)
       const { version } = deps.policy.layers(policyAgent(principal))
       const { plan: now } = await planNow(
         agreed.target,

@@ -74,15 +74,15 @@ export async function resolveProgram(program: string, cwd: string, searchPath: s
         .split(delimiter)
         .filter((folder) => isAbsolute(folder))
         .map((folder) => join(folder, program))
-  for (const path of candidates) {
-    if (!(await executable(path))) continue
-    const real = await realpath(path)
-    const open = ((await stat(real)).mode & 0o002) !== 0
-    return {
-      program,
-      path,
-      trusted: inSystem(path) && (inSystem(real) || real.startsWith('/etc/alternatives/')) && !open,
-    }
+  // All places at once: one after the other would cost a trip to the thread pool each.
+  const runnable = await Promise.all(candidates.map(executable))
+  const path = candidates.find((_, index) => runnable[index])
+  if (path === undefined) return { program, path: null, trusted: false }
+  const real = await realpath(path)
+  const open = ((await stat(real)).mode & 0o002) !== 0
+  return {
+    program,
+    path,
+    trusted: inSystem(path) && (inSystem(real) || real.startsWith('/etc/alternatives/')) && !open,
   }
-  return { program, path: null, trusted: false }
 }

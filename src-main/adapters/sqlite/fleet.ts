@@ -11,16 +11,27 @@ const hostOf = (row: unknown): Host => {
 
 /** Hosts as entities `host:<slug>`; their address and login are attributes. */
 export class Fleet {
-  constructor(private readonly db: Database.Database) {}
+  private readonly countDependents: Database.Statement<[{ slug: string }], { n: number }>
+  private readonly oneHost: Database.Statement<[string]>
+
+  constructor(private readonly db: Database.Database) {
+    this.oneHost = db.prepare(`SELECT slug, attributes FROM entities WHERE kind = 'host' AND slug = ?`)
+    // Asked for every request: `depends_on` and `runs_on` backwards; a circle is walked once.
+    this.countDependents = db.prepare(
+      `WITH RECURSIVE reach (slug) AS (
+         SELECT source FROM relationships WHERE destination = @slug AND kind IN ('depends_on', 'runs_on')
+         UNION
+         SELECT r.source FROM relationships r JOIN reach ON r.destination = reach.slug WHERE r.kind IN ('depends_on', 'runs_on')
+       ) SELECT count(*) AS n FROM reach WHERE slug <> @slug`,
+    )
+  }
 
   hosts(): Host[] {
     return this.db.prepare(`SELECT slug, attributes FROM entities WHERE kind = 'host' ORDER BY slug`).all().map(hostOf)
   }
 
   host(slug: string): Host | null {
-    const row = this.db
-      .prepare(`SELECT slug, attributes FROM entities WHERE kind = 'host' AND slug = ?`)
-      .get(`host:${slug}`)
+    const row = this.oneHost.get(`host:${slug}`)
     return row === undefined ? null : hostOf(row)
   }
 
@@ -41,17 +52,8 @@ export class Fleet {
     return this.db.prepare(`DELETE FROM entities WHERE slug = ? AND kind = 'host'`).run(`host:${slug}`).changes === 1
   }
 
-  /** Walks `depends_on` and `runs_on` backwards; a circle is walked once. */
+  /** How many depend on it, over any number of steps. */
   dependents(slug: string): number {
-    const row = this.db
-      .prepare(
-        `WITH RECURSIVE reach (slug) AS (
-           SELECT source FROM relationships WHERE destination = @slug AND kind IN ('depends_on', 'runs_on')
-           UNION
-           SELECT r.source FROM relationships r JOIN reach ON r.destination = reach.slug WHERE r.kind IN ('depends_on', 'runs_on')
-         ) SELECT count(*) AS n FROM reach WHERE slug <> @slug`,
-      )
-      .get({ slug }) as { n: number }
-    return row.n
+    return this.countDependents.get({ slug })?.n ?? 0
   }
 }

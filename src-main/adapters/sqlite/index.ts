@@ -82,6 +82,7 @@ export function openStore(home: string | null): SqliteStore {
   const executions = new Executions(db)
   const chat = new Chat(db)
   const fleet = new Fleet(db)
+  const oneSetting = db.prepare<[string], { value: string }>('SELECT value FROM settings WHERE name = ?')
   const begin = db.transaction((work: () => unknown) => work())
 
   /** One transaction that is on the disk when it returns, with the head remembered after it. */
@@ -285,8 +286,7 @@ export function openStore(home: string | null): SqliteStore {
     dependents: (slug) => fleet.dependents(slug),
 
     setting(name) {
-      const row = db.prepare('SELECT value FROM settings WHERE name = ?').get(name) as { value: string } | undefined
-      return row?.value ?? null
+      return oneSetting.get(name)?.value ?? null
     },
     settings(prefix) {
       const rows = db
