@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { NomosError } from '../src-preload/contract/errors'
 import type { Numbered } from '../src-preload/contract/events'
-import type { HealthProblem } from '../src-preload/contract/model'
+import { FINAL_STATES, type HealthProblem } from '../src-preload/contract/model'
 import { APPROVALS_FILE, createApprovalsFile } from './adapters/approvals-file'
 import { createControlServer, pathProblem } from './adapters/control-socket'
 import { createLocalRunner } from './adapters/local'
@@ -235,7 +235,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
           { kind: 'agent', id: 'main', session: caller.session, turn: caller.turn },
           input,
         )
-        return { executionId: execution.id, final: FINAL.has(execution.state) }
+        return { executionId: execution.id, final: FINAL_STATES.includes(execution.state) }
       },
       resultText: (id) => gate.resultText(id),
       cancelPending(session, turn) {
@@ -350,17 +350,6 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     },
   }
 }
-
-const FINAL: ReadonlySet<string> = new Set([
-  'completed',
-  'failed',
-  'timed_out',
-  'cancelled',
-  'denied',
-  'expired',
-  'undeliverable',
-  'unknown',
-])
 
 /** A cheap look at every start: does the remembered head still fit the table? The whole chain is walked by `ledger verify`. */
 function checkLedger(store: SqliteStore, health: Health, clock: Clock): void {

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3'
 import { Message, type Session } from '../../../src-preload/contract/model'
+import { preparedStatements } from './statements'
 
 type Row = Readonly<Record<string, string | number | null>>
 
@@ -33,17 +34,10 @@ const SESSIONS = `SELECT s.*, (SELECT count(*) FROM messages m WHERE m.session =
 
 /** The sessions and messages tables. */
 export class Chat {
-  private readonly statements = new Map<string, Database.Statement<unknown[], Row>>()
+  private readonly statement: (sql: string) => Database.Statement<unknown[], Row>
 
-  constructor(private readonly db: Database.Database) {}
-
-  private statement(sql: string): Database.Statement<unknown[], Row> {
-    let found = this.statements.get(sql)
-    if (found === undefined) {
-      found = this.db.prepare<unknown[], Row>(sql)
-      this.statements.set(sql, found)
-    }
-    return found
+  constructor(db: Database.Database) {
+    this.statement = preparedStatements<Row>(db)
   }
 
   createSession(session: Session): void {

@@ -8,6 +8,7 @@ import {
   type Settlement,
 } from '../../../src-preload/contract/model'
 import type { FinishedRun, NewApproval, NewExecution } from '../../ports'
+import { preparedStatements } from './statements'
 
 type Row = Readonly<Record<string, string | number | null | Uint8Array>>
 
@@ -67,17 +68,10 @@ function viewOf(row: Row): ExecutionView {
 
 /** The executions and approvals tables. Transactions and ledger entries are the store's; these are the plain statements. */
 export class Executions {
-  private readonly statements = new Map<string, Database.Statement<unknown[], Row>>()
+  private readonly statement: (sql: string) => Database.Statement<unknown[], Row>
 
-  constructor(private readonly db: Database.Database) {}
-
-  private statement(sql: string): Database.Statement<unknown[], Row> {
-    let found = this.statements.get(sql)
-    if (found === undefined) {
-      found = this.db.prepare<unknown[], Row>(sql)
-      this.statements.set(sql, found)
-    }
-    return found
+  constructor(db: Database.Database) {
+    this.statement = preparedStatements<Row>(db)
   }
 
   insertApproval(approval: NewApproval): void {
