@@ -25,6 +25,13 @@ export interface ClassifyOptions {
   readonly targetKind?: 'local' | 'ssh' | 'lxc'
   /** The folder Nomos keeps its own data in; a command that names it carries the flag `self`. */
   readonly nomosHome?: string | null
+  /**
+   * The folder the command would run in, absolute and canonical where that is known. Null or absent means unknown, and relative
+   * paths are then judged as if they stood in the home folder.
+   */
+  readonly cwd?: string | null
+  /** The home folder of the user the command would run as, absolute; `~/x`, `$HOME/x` and this folder's `x` are the same. */
+  readonly homeFolder?: string | null
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
