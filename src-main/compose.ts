@@ -220,6 +220,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     runners: [local, ssh],
     macKey: macKey(home),
     home,
+    homeFolder: homedir(),
     rules: loadRules,
     policy,
     resolve: (slug) => fleet.resolve(slug),

@@ -46,6 +46,7 @@ export function executionOf(id: string, state: ExecutionState, change: Partial<E
     command,
     redacted: false,
     purpose: 'because',
+    verify: null,
     declaredRisk: null,
     classification: {
       risk: 'config_mutation',

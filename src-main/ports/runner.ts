@@ -23,6 +23,8 @@ export interface Prepared {
   readonly hostKeys: readonly KeyFingerprint[] | null
   /** Where every program was looked up; null for one that was not found. Empty where the place cannot be asked without running something. */
   readonly resolved: readonly { readonly program: string; readonly path: string | null; readonly trusted: boolean }[]
+  /** What the place itself holds that makes a plain read more than one, e.g. a repository whose settings name programs. */
+  readonly findings: readonly { readonly rule: string; readonly sentence: string }[]
 }
 
 export interface RunSink {

@@ -26,6 +26,7 @@ export interface NewExecution {
   readonly command: string
   readonly redacted: boolean
   readonly purpose: string | null
+  readonly verify: string | null
   readonly declaredRisk: string | null
   readonly classification: Classification
   readonly risk: Risk

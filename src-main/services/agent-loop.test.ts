@@ -158,6 +158,7 @@ function addExecution(
       command: redact(run.command),
       redacted: false,
       purpose: null,
+      verify: null,
       declaredRisk: null,
       classification: { risk: 'read_only', reasons: [], effects: [], coverage: 'full', spans: [], flags },
       risk: 'read_only',

@@ -219,7 +219,7 @@ export function createApi(deps: ApiDeps): Dispatch {
     'executions.request': (_caller, { target, command, purpose, session }) =>
       requestInSession(session, { target, command, purpose, declaredRisk: null, cwd: null, verify: null }),
     'executions.cancel': async (caller, { id }) => {
-      await gate.cancel(id, 'operator', caller.surface)
+      await gate.cancel(id, caller.operator ? 'operator' : caller.surface, caller.surface)
       return requireExecution(id)
     },
     'executions.start': async (caller, { id }) => {

@@ -238,6 +238,64 @@ describe('what was approved', () => {
   })
 })
 
+describe('the place a command runs at', () => {
+  it('counts as much as its words: what is Nomos, a secret or a device stays so under a relative name', async () => {
+    mkdirSync(join(bed.home, 'run', 'sub'), { recursive: true })
+    writeFileSync(join(bed.home, 'run', 'control.token'), 'CONTROL')
+    const inside = join(bed.home, 'run')
+    for (const [command, cwd] of [
+      ['cat control.token', inside],
+      ['cat ../control.token', join(inside, 'sub')],
+      ['grep -r CONTROL', bed.home],
+      ['rm control.token', inside],
+      ['ls', inside],
+    ] as const) {
+      const asked = await bed.ask(command, { cwd })
+      expect([command, asked.state, asked.classification.flags.self]).toEqual([command, 'pending_approval', true])
+      expect(asked.approval?.outcome).toBe('confirm')
+    }
+    for (const [command, cwd] of [
+      ['cat environ', '/proc/self'],
+      ['head -c 4 urandom', '/dev'],
+      ['cat shadow', '/etc'],
+    ] as const) {
+      expect([command, (await bed.ask(command, { cwd })).state]).toEqual([command, 'pending_approval'])
+    }
+    expect((await bed.until((await bed.ask('ls', { cwd: scratch })).id, 'completed')).cwd).toBe(scratch)
+  })
+
+  it('makes a git read ask where the settings of the repository name programs', async () => {
+    spawnSync('git', ['init', '-q', scratch])
+    expect((await bed.ask('git status', { cwd: scratch })).state).not.toBe('pending_approval')
+    spawnSync('git', ['-C', scratch, 'config', 'filter.x.clean', 'touch ran; cat'])
+    const asked = await bed.ask('git status', { cwd: scratch })
+    expect(asked.state).toBe('pending_approval')
+    expect(asked.classification.reasons.map(({ rule }) => rule)).toContain('gate.repository-settings')
+  })
+})
+
+describe('a verifying command', () => {
+  it('is shown, is part of what makes two requests the same, and gets no more than an automatic run', async () => {
+    const runner = createLocalRunner({ ...process.env, DEPLOY_TOKEN: 'plain-1234567' })
+    const other = createTestbed({ runner })
+    try {
+      const first = await other.ask(`mkdir ${scratch}/x`, { verify: 'env' })
+      expect(first.verify).toBe('env')
+      const second = await other.ask(`mkdir ${scratch}/x`, { verify: 'uname' })
+      expect(second.id).not.toBe(first.id)
+      expect((await other.ask(`mkdir ${scratch}/x`, { verify: 'uname', declaredRisk: 'destructive' })).id).not.toBe(
+        second.id,
+      )
+      other.approve(first)
+      const { output } = await other.until(first.id, 'completed', 'failed')
+      expect(output).toContain('verifying: env')
+      expect(output).not.toContain('plain-1234567')
+    } finally {
+      await other.stop()
+    }
+  })
+})
+
 describe('a run', () => {
   it('is stopped with its whole group', async () => {
     const asked = await bed.ask(`sleep 300 & sleep 300 & echo $$ > ${scratch}/pid; sleep 300`)
@@ -348,6 +406,18 @@ describe('secrets', () => {
     ]
     for (const text of everything) expect(text.includes(SECRET)).toBe(false)
     expect(bed.store.execution(asked.id)?.redacted).toBe(true)
+  })
+
+  it('in the folder, the declared risk or a refusal are taken out as well', async () => {
+    const folder = join(scratch, SECRET)
+    mkdirSync(folder)
+    const asked = await bed.ask('touch x', { cwd: folder, declaredRisk: `password=${SECRET}` })
+    rmSync(folder, { recursive: true })
+    bed.approve(asked)
+    await bed.until(asked.id, 'denied')
+    const everything = JSON.stringify([bed.store.ledgerPage(null, 100), bed.store.execution(asked.id)])
+    expect(everything.includes(SECRET)).toBe(false)
+    expect(bed.store.execution(asked.id)?.declaredRisk).toBe('unknown')
   })
 
   it('are stored encrypted with a keyring, and the plan runs after a restart', async () => {

@@ -8,6 +8,7 @@ import {
   Plan,
   type Principal,
   type Reason,
+  RISKS,
   type Surface,
   type Target,
   type TraceStep,
@@ -67,6 +68,8 @@ export interface GateDeps {
   /** Key of the digests that the ledger keeps of plans. */
   readonly macKey: Uint8Array
   readonly home: string
+  /** The user's own folder here, which `~` stands for. */
+  readonly homeFolder: string
   readonly rules: () => RuleSet
   readonly policy: {
     layers(agent: string): { readonly layers: readonly NamedLayer[]; readonly version: string }
@@ -98,6 +101,16 @@ export interface Gate {
   onSettled(listener: (execution: ExecutionView) => void): void
   /** Stops all runs and waits for their ends to be written. */
   close(): Promise<void>
+}
+
+/** A declared risk as it may be written down: one of the four, or that it was none of them. */
+const knownRisk = (declared: string | null): string | null =>
+  declared === null || declared === '' ? null : (RISKS.find((risk) => risk === declared) ?? 'unknown')
+
+/** A place as it was seen: who it is, and what it holds for the command that was asked about. */
+interface Looked {
+  readonly resolved: ResolvedTarget
+  readonly prepared: Prepared
 }
 
 /** The policy agent of a principal: chat and composer share one. */
@@ -155,7 +168,12 @@ export function createGate(deps: GateDeps): Gate {
   // ---- understanding
 
   /** Steps that need the world come after the classifier and may only raise. */
-  function raiseByWorld(classification: Classification, command: string, prepared: Prepared): Classification {
+  function raiseByWorld(
+    classification: Classification,
+    command: string,
+    env: Readonly<Record<string, string>>,
+    prepared: Prepared,
+  ): Classification {
     const reasons: Reason[] = []
     const raise = (rule: string, sentence: string): void => {
       reasons.push({ rule, risk: 'config_mutation', span: null, sentence })
@@ -169,6 +187,11 @@ export function createGate(deps: GateDeps): Gate {
             ? `"${program}" was not found, so nobody knows what it would do.`
             : `"${program}" would be ${path}, which is not in a folder of the system.`,
         )
+      }
+      for (const { rule, sentence } of prepared.findings) raise(rule, sentence)
+      const [variable] = Object.keys(env)
+      if (variable !== undefined) {
+        raise('gate.environment', `It gets the variable "${variable}", which may change what it does.`)
       }
       if (command.length > LONGEST_AUTOMATIC)
         raise('gate.long', `The command is longer than ${LONGEST_AUTOMATIC} characters.`)
@@ -221,26 +244,25 @@ export function createGate(deps: GateDeps): Gate {
     }
   }
 
-  /** The plan as it would be made at this moment. */
-  async function planNow(
-    slug: string,
-    agreed: {
-      script: string
-      cwd: string | null
-      env: Readonly<Record<string, string>>
-      verify: string | null
-      limits: Plan['limits']
-    },
-    policyVersion: string,
-  ): Promise<{ readonly plan: Plan; readonly prepared: Prepared; readonly resolved: ResolvedTarget }> {
+  /** What the place looks like at this moment for a command. */
+  async function look(slug: string, command: Pick<Plan, 'script' | 'cwd' | 'env'>): Promise<Looked> {
     const resolved = deps.resolve(slug)
     const { target, endpoint, user } = resolved
-    const draft = draftOf({ target: slug, script: agreed.script, cwd: agreed.cwd, env: agreed.env, endpoint, user })
-    const prepared = await runnerFor(target.kind).prepare(draft)
-    const plan = sealPlan({
+    const prepared = await runnerFor(target.kind).prepare(draftOf({ ...command, target: slug, endpoint, user }))
+    return { resolved, prepared }
+  }
+
+  /** The plan as it would be made at this moment. */
+  function planOf(
+    looked: Looked,
+    agreed: Pick<Plan, 'script' | 'env' | 'verify' | 'limits'>,
+    policyVersion: string,
+  ): Plan {
+    const { prepared, resolved } = looked
+    return sealPlan({
       v: 1,
-      target: slug,
-      kind: target.kind,
+      target: resolved.target.slug,
+      kind: resolved.target.kind,
       user: prepared.user,
       cwd: prepared.cwd,
       argv: null,
@@ -249,13 +271,32 @@ export function createGate(deps: GateDeps): Gate {
       env: agreed.env,
       executable: prepared.executable,
       boundFile: prepared.boundFile,
-      endpoint,
+      endpoint: resolved.endpoint,
       hostKeys: prepared.hostKeys,
       sandbox: null,
       limits: agreed.limits,
       policyVersion,
     })
-    return { plan, prepared, resolved }
+  }
+
+  /** The classifier's word for a text at a place, raised by what the place itself shows. */
+  function judge(
+    command: string,
+    declaredRisk: string | null,
+    env: Readonly<Record<string, string>>,
+    looked: Looked,
+  ): Classification {
+    const { resolved, prepared } = looked
+    const judged = classify(command, {
+      rules: deps.rules(),
+      declaredRisk,
+      posture: 'default',
+      targetKind: resolved.target.kind,
+      nomosHome: deps.home,
+      cwd: prepared.cwd,
+      homeFolder: resolved.target.kind === 'local' ? deps.homeFolder : null,
+    })
+    return raiseByWorld(judged, command, env, prepared)
   }
 
   // ---- asking
@@ -267,36 +308,20 @@ export function createGate(deps: GateDeps): Gate {
     validate(asked)
     const { target } = deps.resolve(asked.target)
     const env = asked.env ?? {}
-    const key = hmac(
-      deps.macKey,
-      canonicalJson([principal.kind, principal.id, principal.session, target.slug, asked.command, asked.cwd, env]),
-    )
+    const asking = [principal.kind, principal.id, principal.session, target.slug, asked.command, asked.cwd, env]
+    const key = hmac(deps.macKey, canonicalJson([...asking, asked.verify, asked.declaredRisk]))
     const same = pendingTwin(key, asked)
     if (same !== null) return same
 
-    const rules = deps.rules()
-    const options = { rules, posture: 'default' as const, targetKind: target.kind, nomosHome: deps.home }
-    if (asked.verify !== null) {
-      const check = classify(asked.verify, options)
-      if (check.risk !== 'read_only') {
-        throw new NomosError(
-          'bad_input',
-          `The verifying command must only read, and this one does not: ${check.reasons[0]?.sentence ?? check.risk}`,
-          { field: 'verify' },
-        )
-      }
-    }
-    const judged = classify(asked.command, { ...options, declaredRisk: asked.declaredRisk })
+    const looked = await look(target.slug, { script: asked.command, cwd: asked.cwd, env })
+    const { prepared, resolved } = looked
+    if (asked.verify !== null) await requireRead(asked.verify, target.slug, prepared.cwd, env)
+    const classification = judge(asked.command, asked.declaredRisk, env, looked)
     const limits = {
-      timeoutMs: judged.risk === 'read_only' ? AUTOMATIC_LIMIT_MS : AGREED_LIMIT_MS,
+      timeoutMs: classification.risk === 'read_only' ? AUTOMATIC_LIMIT_MS : AGREED_LIMIT_MS,
       outputBytes: OUTPUT_LIMIT,
     }
-    const { plan, prepared, resolved } = await planNow(
-      target.slug,
-      { script: asked.command, cwd: asked.cwd, env, verify: asked.verify, limits },
-      version,
-    )
-    const classification = raiseByWorld(judged, asked.command, prepared)
+    const plan = planOf(looked, { script: asked.command, env, verify: asked.verify, limits }, version)
 
     const text = redact(asked.command)
     const shown = redactClassification(classification, text.found)
@@ -359,11 +384,12 @@ export function createGate(deps: GateDeps): Gate {
         principal,
         target: target.slug,
         user: plan.user,
-        cwd: plan.cwd,
+        cwd: plan.cwd === null ? null : redact(plan.cwd).text,
         command: text.text,
         redacted: text.found.length > 0,
         purpose: asked.purpose === null ? null : redact(asked.purpose).text,
-        declaredRisk: asked.declaredRisk,
+        verify: asked.verify === null ? null : redact(asked.verify).text,
+        declaredRisk: knownRisk(asked.declaredRisk),
         classification: shown,
         risk: classification.risk,
         decision,
@@ -387,6 +413,21 @@ export function createGate(deps: GateDeps): Gate {
     if (state !== 'requested') return execution
     await start(executionId, 'requested', plan, principal)
     return requireExecution(executionId)
+  }
+
+  /** A verifying command runs unasked after the other, so it has to be one that would run unasked at that place. */
+  async function requireRead(
+    verify: string,
+    slug: string,
+    cwd: string | null,
+    env: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const check = judge(verify, null, env, await look(slug, { script: verify, cwd, env }))
+    if (check.risk === 'read_only') return
+    const why = check.reasons.find(({ risk }) => risk !== 'read_only')?.sentence ?? check.risk
+    throw new NomosError('bad_input', `The verifying command must only read, and this one does not: ${why}`, {
+      field: 'verify',
+    })
   }
 
   function pendingTwin(key: string, asked: RunRequest): ExecutionView | null {
@@ -458,14 +499,16 @@ export function createGate(deps: GateDeps): Gate {
     await start(executionId, 'approved', plan, execution.principal)
   }
 
-  function revoke(executionId: string, reason: string, failure: string): void {
+  function revoke(executionId: string, why: string, failure: string): void {
+    const reason = redact(why).text
     const settlement = { by: 'gate', surface: 'system' as const, words: null, note: reason, at: clock.now() }
     if (store.revokeApproval(executionId, reason, failure, settlement)) changed(executionId)
   }
 
   function refuse(executionId: string, from: 'requested' | 'approved', reason: string, failure: string): void {
     if (from === 'approved') revoke(executionId, reason, failure)
-    else if (store.settleExecution(executionId, 'denied', reason, failure, clock.now(), 'gate')) changed(executionId)
+    else if (store.settleExecution(executionId, 'denied', redact(reason).text, failure, clock.now(), 'gate'))
+      changed(executionId)
   }
 
   /** Looks at the place once more, compares the digest, claims, spawns. Returns once it runs or is settled. */
@@ -477,11 +520,7 @@ export function createGate(deps: GateDeps): Gate {
   ): Promise<void> {
     try {
       const { version } = deps.policy.layers(policyAgent(principal))
-      const { plan: now } = await planNow(
-        agreed.target,
-        { script: agreed.script ?? '', cwd: agreed.cwd, env: agreed.env, verify: agreed.verify, limits: agreed.limits },
-        version,
-      )
+      const now = planOf(await look(agreed.target, agreed), agreed, version)
       if (now.digest !== agreed.digest) {
         refuse(
           executionId,
@@ -516,10 +555,10 @@ export function createGate(deps: GateDeps): Gate {
     changed(executionId)
 
     const runner = runnerFor(plan.kind)
-    const attempt = (script: string, timeoutMs: number): Promise<RunEnd> => {
+    const attempt = (script: string, timeoutMs: number, unasked: boolean): Promise<RunEnd> => {
       const handle = runner.start(
         { ...plan, script },
-        { automatic },
+        { automatic: unasked },
         {
           started: () => {},
           output: (stream, bytes) => {
@@ -546,10 +585,10 @@ export function createGate(deps: GateDeps): Gate {
       let end: RunEnd
       let verified: boolean | null = null
       try {
-        end = await attempt(plan.script ?? '', plan.limits.timeoutMs)
+        end = await attempt(plan.script ?? '', plan.limits.timeoutMs, automatic)
         if (plan.verify !== null && end.kind === 'exited' && end.exitCode === 0 && entry.stopping === null) {
-          recorder.add('stdout', Buffer.from(`\n— verifying: ${plan.verify}\n`))
-          const check = await attempt(plan.verify, AUTOMATIC_LIMIT_MS)
+          recorder.add('stdout', Buffer.from(`\n— verifying: ${redact(plan.verify).text}\n`))
+          const check = await attempt(plan.verify, AUTOMATIC_LIMIT_MS, true)
           verified = check.kind === 'exited' && check.exitCode === 0
         }
       } catch (error) {
@@ -794,14 +833,16 @@ export function createGate(deps: GateDeps): Gate {
       const kept = requests.get(id)
       if (kept !== undefined) return kept
       const execution = requireExecution(id)
-      if (execution.redacted) return null
+      // What the redactor took out cannot be run again.
+      const shown = [execution.cwd ?? '', execution.verify ?? '']
+      if (execution.redacted || shown.some((text) => text.includes('‹redacted'))) return null
       return {
         target: execution.target,
         command: execution.command,
         purpose: execution.purpose,
         declaredRisk: execution.declaredRisk,
         cwd: execution.cwd,
-        verify: null,
+        verify: execution.verify,
       }
     },
     recover,

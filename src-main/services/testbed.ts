@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FeedEvent } from '../../src-preload/contract/events'
 import type { ExecutionView, Principal } from '../../src-preload/contract/model'
@@ -117,6 +117,7 @@ export function createTestbed(
     runners: [local],
     macKey: Buffer.alloc(32, 7),
     home,
+    homeFolder: homedir(),
     rules: () => rules,
     policy: { layers: () => ({ layers: layers(), version: policy.version }), switches: () => policy.switches },
     resolve: (slug) => fleet.resolve(slug),

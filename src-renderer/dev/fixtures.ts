@@ -88,6 +88,7 @@ export function execution(draft: Draft): ExecutionView {
     command: draft.command,
     redacted: false,
     purpose: draft.purpose === undefined ? 'picks up the new Caddyfile' : draft.purpose,
+    verify: null,
     declaredRisk: risk,
     classification: {
       risk,

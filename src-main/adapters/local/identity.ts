@@ -82,7 +82,7 @@ async function runnable(path: string): Promise<{ readonly real: string; readonly
 export async function resolveProgram(program: string, cwd: string, searchPath: string): Promise<Resolved> {
   if (BUILTINS.has(program)) return { program, path: null, trusted: true }
   const candidates = program.includes('/')
-    ? [isAbsolute(program) ? program : resolve(cwd, program)]
+    ? [resolve(cwd, program)]
     : searchPath
         .split(delimiter)
         .filter((folder) => isAbsolute(folder))

@@ -2,12 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { homedir, userInfo } from 'node:os'
-import { isAbsolute, resolve } from 'node:path'
+import { basename, isAbsolute, resolve } from 'node:path'
 import { NomosError } from '../../../src-preload/contract/errors'
 import type { FileIdentity } from '../../../src-preload/contract/model'
 import type { PlanDraft, Prepared, RunEnd, RunHandle, Runner } from '../../ports'
 import { runEnvironment } from './environment'
 import { fileIdentity, type Resolved, resolveProgram } from './identity'
+import { repositoryFinding } from './repository'
 
 export { RUN_MARKER, runEnvironment, SYSTEM_FOLDERS } from './environment'
 
@@ -15,6 +16,12 @@ export { RUN_MARKER, runEnvironment, SYSTEM_FOLDERS } from './environment'
 const KILL_AFTER_MS = 2000
 /** A child that left the group may hold the pipes open after the command has ended; nobody waits longer for it. */
 const PIPE_GRACE_MS = 500
+
+/**
+ * A line before what runs unasked: no file over 64 MB (temporary files of a `sort`), no more than 8 GB of address space. A shell that
+ * does not know one of them goes on without it.
+ */
+const AUTOMATIC_LIMITS = 'ulimit -f 65536 2>/dev/null; ulimit -v 8388608 2>/dev/null\n'
 
 const SHELLS = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'] as const
 
@@ -67,6 +74,13 @@ async function boundFile(operand: string | null, cwd: string): Promise<FileIdent
   }
 }
 
+/** What the folder itself makes of the programs that are to run in it. */
+async function findingsAt(cwd: string, programs: readonly string[]): Promise<Prepared['findings']> {
+  if (!programs.some((program) => basename(program) === 'git')) return []
+  const sentence = await repositoryFinding(cwd)
+  return sentence === null ? [] : [{ rule: 'gate.repository-settings', sentence }]
+}
+
 function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return
   try {
@@ -103,6 +117,7 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
         boundFile: await boundFile(draft.fileOperand, cwd),
         hostKeys: null,
         resolved,
+        findings: await findingsAt(cwd, draft.programs),
       }
     },
 
@@ -116,7 +131,7 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
         }
         return { end: Promise.resolve(end), stop: () => {} }
       }
-      const { file, args } = shellCommand(plan.script ?? '')
+      const { file, args } = shellCommand(mode.automatic ? AUTOMATIC_LIMITS + (plan.script ?? '') : (plan.script ?? ''))
       let child: ChildProcess
       try {
         child = spawn(file, args, {

@@ -46,6 +46,7 @@ function viewOf(row: Row): ExecutionView {
     command: row.command,
     redacted: row.redacted === 1,
     purpose: row.purpose,
+    verify: row.verify,
     declaredRisk: row.declared_risk,
     classification: json(row.classification),
     risk: row.risk,
@@ -84,10 +85,10 @@ export class Executions {
   insert(execution: NewExecution, approvalId: string | null): void {
     const final = FINAL_STATES.includes(execution.state)
     this.statement(
-      `INSERT INTO executions (id, principal, session, turn, target, user, cwd, command, redacted, purpose, declared_risk,
+      `INSERT INTO executions (id, principal, session, turn, target, user, cwd, command, redacted, purpose, verify, declared_risk,
          classification, risk, decision, state, state_reason, failure, requested_at, finished_at, retry_of, approval_id,
          dedup_key, plan_digest, plan_mac, plan_json, plan_sealed)
-       VALUES (@id, @principal, @session, @turn, @target, @user, @cwd, @command, @redacted, @purpose, @declaredRisk,
+       VALUES (@id, @principal, @session, @turn, @target, @user, @cwd, @command, @redacted, @purpose, @verify, @declaredRisk,
          @classification, @risk, @decision, @state, @stateReason, @failure, @requestedAt, @finishedAt, @retryOf, @approvalId,
          @dedupKey, @planDigest, @planMac, @planJson, @planSealed)`,
     ).run({

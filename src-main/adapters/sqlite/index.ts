@@ -140,6 +140,7 @@ export function openStore(home: string | null): SqliteStore {
             command: execution.command,
             redacted: execution.redacted,
             purpose: execution.purpose,
+            verify: execution.verify,
             declaredRisk: execution.declaredRisk,
             risk: execution.risk,
             decision: execution.decision,

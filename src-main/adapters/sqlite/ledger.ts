@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:f
 import type Database from 'better-sqlite3'
 import { LedgerEntry, type LedgerReport } from '../../../src-preload/contract/model'
 import { entryHash, GENESIS, type Head, type RawEntry, verifyChain } from '../../domain/ledger'
+import { redact } from '../../domain/redact'
 import type { LedgerDraft } from '../../ports'
 
 interface LedgerRow {
@@ -83,8 +84,11 @@ export class Ledger {
 
   /** Appends inside the caller's transaction. `afterCommit` must be called once that transaction is through, or `rolledBack`. */
   append(draft: LedgerDraft, at: number): LedgerEntry {
-    // What is hashed must be what is read back: a value such as `undefined` or a Date would not survive JSON.
-    const data = JSON.parse(JSON.stringify(draft.data)) as Record<string, unknown>
+    // What is hashed must be what is read back: a value such as `undefined` or a Date would not survive JSON. And whatever the
+    // caller has done before: a chain cannot take a secret back, so every text passes the redactor here once more.
+    const data = JSON.parse(JSON.stringify(draft.data), (_key, value: unknown) =>
+      typeof value === 'string' ? redact(value).text : value,
+    ) as Record<string, unknown>
     const open = {
       v: 1 as const,
       seq: this.head.seq + 1,

@@ -30,6 +30,7 @@ const execution = (id: string, more: Partial<NewExecution> = {}): NewExecution =
   command: 'touch x',
   redacted: false,
   purpose: null,
+  verify: null,
   declaredRisk: null,
   classification: {
     risk: 'config_mutation',

@@ -143,6 +143,8 @@ export const ExecutionView = z
     command: z.string(),
     redacted: z.boolean(),
     purpose: z.string().nullable(),
+    /** A command that only reads and runs after a good end, to confirm it; it is agreed to together with `command`. */
+    verify: z.string().nullable(),
     declaredRisk: z.string().nullable(),
     classification: Classification,
     risk: Risk,

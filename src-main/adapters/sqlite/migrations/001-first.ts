@@ -47,6 +47,7 @@ CREATE TABLE executions (
   command TEXT NOT NULL,
   redacted INTEGER NOT NULL CHECK (redacted IN (0, 1)),
   purpose TEXT,
+  verify TEXT,
   declared_risk TEXT,
   classification TEXT NOT NULL,
   risk TEXT NOT NULL CHECK (risk IN ('read_only', 'reversible_low', 'config_mutation', 'destructive')),
