@@ -125,6 +125,28 @@ function Why({ view }: { readonly view: ExecutionView }) {
   )
 }
 
+/** What belongs to the command without standing in it: the folder an agent chose, and what runs afterwards to confirm it. */
+function Around({ view }: { readonly view: ExecutionView }) {
+  const folder = view.principal.kind === 'operator' ? null : view.cwd
+  if (folder === null && view.verify === null) return null
+  return (
+    <div className="space-y-0.5 text-ink-2">
+      {folder === null ? null : (
+        <p className="break-words">
+          <span className="text-ink-3">in </span>
+          <Place value={folder} />
+        </p>
+      )}
+      {view.verify === null ? null : (
+        <p className="break-words" data-testid="verify">
+          <span className="text-ink-3">then confirms with </span>
+          <Place value={view.verify} />
+        </p>
+      )}
+    </div>
+  )
+}
+
 /** A folder or a user; when none is named the target's own is used. */
 function Place({ value }: { readonly value: string | null }) {
   if (value === null) return 'the default of the target'
@@ -496,6 +518,7 @@ export function ActionCard(props: ActionCardProps) {
       </div>
       <div className="space-y-2">
         <Command view={view} />
+        <Around view={view} />
         <Why view={view} />
         <Reasons view={view} />
         {means === null ? null : (
