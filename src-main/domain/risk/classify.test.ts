@@ -373,6 +373,187 @@ describe('classify', () => {
     'echo nomos',
   ])('does not cry wolf: %s', (command) => expect(of(command).flags.self).toBe(false))
 
+  const ANN = '/home/ann'
+  const inside = (cwd: string | null, command: string, homeFolder: string | null = ANN) =>
+    classify(command, { rules, posture: 'every-segment', nomosHome: HOME, cwd, homeFolder })
+
+  it.each([
+    [HOME, 'cat control.token'],
+    [HOME, 'ls'],
+    [HOME, 'date'],
+    [`${HOME}/logs`, 'cat ../control.token'],
+    [`${HOME}/../nomos/x/..`, 'uptime -p'],
+    [HOME, 'grep -r x'],
+    [HOME, 'rm exec-x.json'],
+    [HOME, 'sed -i s/a/b/ config.json'],
+    ['/home/ann/.local/share', 'cat nomos/control.token'],
+    ['/home/ann/.local/share', 'rm -rf nom*'],
+    ['/home/ann/.local', 'echo x > share/nomos/a'],
+    ['/home/ann/work', 'cat ../.local/share/nomos/a'],
+    ['/proc', 'cat self/root/home/ann/.local/share/nomos/a'],
+    ['/srv', "sh -c 'cat ~/.local/share/nomos/a'"],
+    [null, 'cat .local/share/nomos/a'],
+  ])('knows when a command reaches Nomos itself from where it runs: %s %s', (cwd, command) => {
+    expect(inside(cwd, command)).toMatchObject({ flags: { self: true } })
+    expect(inside(cwd, command).risk).not.toBe('read_only')
+  })
+
+  it.each([
+    ['/home/ann/.local/share', 'cat other/a'],
+    ['/home/ann/.local/share', 'ls'],
+    ['/srv/nomos-docs', 'cat a.md'],
+    ['/home/ann/.local/share/nomos-old', 'ls'],
+    [null, 'ls ~'],
+  ])('does not take the neighbours for Nomos: %s %s', (cwd, command) =>
+    expect(inside(cwd, command)).toMatchObject({ risk: 'read_only', flags: { self: false } }),
+  )
+
+  it.each([
+    ['/home/ann/.kube', 'cat config'],
+    ['/home/ann/.docker', 'head -5 config.json'],
+    ['/home/ann/.aws', 'cat credentials'],
+    ['/home/ann/.ssh', 'cat ./id_ed25519'],
+    ['/home/ann/.ssh', 'cp config id_x /tmp'],
+    ['/home/ann/.ssh', 'grep -r x'],
+    ['/home/ann/.ssh', 'tar czf /tmp/a.tgz .'],
+    ['/home/ann/.ssh/..', 'cat .kube/config'],
+    ['/etc/wireguard', 'cat wg0.conf'],
+    ['/etc/wireguard', 'cat *.conf'],
+    ['/etc', 'cat shadow'],
+    ['/etc/ssh', 'cat ../shadow'],
+    ['/proc/self', 'cat environ'],
+    ['/proc', 'strings 1/environ'],
+    ['/srv', 'cat /proc/self/root/../etc/shadow'],
+    ['/srv', 'cat /proc/1/root/proc/1/environ'],
+    ['/home/ann/.aws', 'cat /proc/self/cwd/credentials'],
+    ['/srv', 'cat ~/.docker/config.json'],
+    ['/srv', 'cat $HOME/.kube/config'],
+    ['/srv', 'cat /pro?/1/environ'],
+    ['/srv', 'cat ~/.kub?/config'],
+    ['/srv', 'cat ~/.config/g?/hosts.yml'],
+    ['/srv', 'cat < ../etc/shadow'],
+    ['/etc', 'echo x > passwd'],
+    ['/dev', 'echo x > sda'],
+    ['/dev', 'dd if=/tmp/a of=sda'],
+    ['/', 'rm -r etc'],
+    [null, 'cat .kube/config'],
+  ])('condemns by the folder it runs in: %s %s', (cwd, command) =>
+    expect(inside(cwd, command).risk).toBe('destructive'),
+  )
+
+  it.each([
+    ['/dev', 'cat sda'],
+    ['/dev', 'head -c 4 urandom'],
+    ['/dev', 'cat watchdog'],
+    ['/dev', 'cat ./disk/by-id/a'],
+    ['/srv', 'cat ../dev/watchdog'],
+    ['/srv', 'cat /de?/watchdog'],
+    ['/srv', 'cat /dev/wat*'],
+    ['/srv', 'tail /dev/zero'],
+    ['/srv', 'sort -S 8M /dev/urandom'],
+    ['/srv', 'grep x /dev/random'],
+    ['/srv', 'cat /dev/fd/3'],
+    ['/srv', 'cat /proc/self/root/dev/sda'],
+    ['/srv', 'cat /proc/1234/fd/0'],
+    ['/srv', 'cat /proc/./1234/task/1/fd/0'],
+    ['/srv', 'cat /proc/1234/cwd/a'],
+    ['/proc/1234', 'cat cwd/a'],
+    ['/srv', 'cat /proc/kmsg'],
+    ['/proc', 'cat kmsg'],
+    ['/srv', 'cat /sys/kernel/debug/tracing/trace_pipe'],
+    ['/srv', 'cat /sys/kernel/tracing/per_cpu/cpu0/trace_pipe_raw'],
+    ['/srv', 'cat /srv/*/notes.txt'],
+    ['/srv', 'grep -r x /e*'],
+    ['/srv', 'grep -d recurse x /etc'],
+    ['/srv', 'grep --directories=recurse x /'],
+    ['/srv', 'diff -N /etc empty'],
+    ['/', 'grep -r x home'],
+    ['/home', 'rg x .'],
+    [ANN, "grep -r '' ."],
+    [ANN, 'grep -r x'],
+    [ANN, "rg -uu ''"],
+    [ANN, 'diff -rN . empty'],
+    [ANN, 'grep -r x .config'],
+    [null, 'grep -r x'],
+    [null, 'rg x'],
+    [null, 'rg x ./'],
+    [null, 'cat .config/*/hosts.yml'],
+    ['', 'grep -r x'],
+    ['not/absolute', 'grep -r x'],
+  ])('is not a plain read where it runs: %s %s', (cwd, command) =>
+    expect(inside(cwd, command).risk).not.toBe('read_only'),
+  )
+
+  it.each([
+    ['/srv/app', 'grep -r x'],
+    ['/srv/app', 'grep -rn x .'],
+    ['/srv/app', 'rg x'],
+    ['/srv/app', 'cat config'],
+    ['/srv/app/a', 'cat ../b/c.txt'],
+    ['/home/ann/work', 'grep -r x ./src'],
+    ['/home/ann/work', 'rg -i x src'],
+    ['/home/ann/.ssh', 'cat id_ed25519.pub known_hosts'],
+    ['/home/ann/.kube', 'ls -la'],
+    ['/dev', 'ls'],
+    ['/dev', 'cat null'],
+    ['/proc', 'cat meminfo 1/status'],
+    ['/srv', 'cat /proc/1/root/etc/hostname'],
+    ['/srv', 'ls -l /proc/self/fd'],
+    ['/srv', 'grep -i error /var/log/*'],
+    ['/srv', 'zcat /var/log/syslog.*.gz'],
+    [ANN, 'grep -rn x work'],
+    [ANN, 'rg --files'],
+    [ANN, 'find .'],
+    [ANN, 'ls -R'],
+    [ANN, 'ps aux | rg nginx'],
+    [null, 'cat notes.txt'],
+    [null, 'find . -name x'],
+    [null, 'tail -f app.log'],
+  ])('still reads where it runs: %s %s', (cwd, command) => {
+    const verdict = inside(cwd, command)
+    expect(verdict, verdict.reasons[0]?.sentence).toMatchObject({ risk: 'read_only', flags: { self: false } })
+  })
+
+  it.each([
+    [null, 'grep -r x', 'everything below a folder'],
+    ['/srv', 'grep -i x /srv/*', 'wildcard'],
+    ['/srv', 'grep -i x /srv/*/a', 'wildcard for a folder'],
+    ['/srv', 'grep x /dev/sda', 'device'],
+  ])('says why it asks: %s %s', (cwd, command, part) =>
+    expect(inside(cwd, command).reasons[0]?.sentence).toContain(part),
+  )
+
+  it('takes every spelling of the home folder for the same', () => {
+    for (const home of ['/home/ann', '/root', '/srv/people/ann', '/Users/ann'])
+      for (const command of [
+        `cat ${home}/.kube/config`,
+        'cat ~/.kube/config',
+        'cat .kube/config',
+        'cat "$HOME/.kube/config"',
+      ])
+        expect(inside(home, command, home).risk, command).toBe('destructive')
+    for (const home of ['/srv/people/ann', '/data/people/ann'])
+      for (const command of [`grep -r x ${home}`, `grep -r x ${home}/..`, 'grep -r x ~'])
+        expect(inside('/opt/a', command, home).risk, command).not.toBe('read_only')
+    const own = '/srv/people/ann/own'
+    for (const command of ['ls own', 'ls ~/own', 'ls $HOME/own', `ls ${own}`, "sh -c 'ls ~/own/x'"])
+      expect(
+        classify(command, {
+          rules,
+          posture: 'default',
+          nomosHome: own,
+          cwd: '/srv/people/ann',
+          homeFolder: '/srv/people/ann/',
+        }).flags.self,
+        command,
+      ).toBe(true)
+  })
+
+  it('judges what another machine runs by the home folder there', () => {
+    expect(inside('/home/ann/.kube', 'ssh host cat config').risk).toBe('config_mutation')
+    expect(inside('/srv', 'ssh host cat .kube/config').risk).toBe('destructive')
+  })
+
   it('names effects', () => {
     expect(of('sudo cat /etc/hosts').effects).toEqual(
       expect.arrayContaining([

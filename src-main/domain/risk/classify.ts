@@ -14,9 +14,9 @@ import {
 } from '../shell'
 import { destructions, hasOption, positionals, sqlDestroys } from './destructive'
 import { asksForHelp, type Failed, type Matched, matchProgram, secretRead } from './match'
-import { pathCandidates, secretOf } from './paths'
+import { elsewhere, pathCandidates, resolve, secretOf, type Where, whereabouts } from './paths'
 import type { RuleSet } from './rules'
-import { holdsHome, reachesSelf, selfPatterns } from './self'
+import { holdsHome, reachesSelf } from './self'
 
 export interface ClassifyOptions {
   readonly rules: RuleSet
@@ -182,6 +182,7 @@ const FORK_BOMB = /(?:^|[\s;&|])(?:function\s+)?([\w:.@+-]+)\s*\(\)\s*\{[^}]*\1\
 
 function judge(command: string, options: ClassifyOptions): Classification {
   const { rules, posture } = options
+  const where = whereabouts(options)
   const out = new Judgement(command.length)
   const whole = wholeOf(command)
   const hasNul = command.includes('\0')
@@ -231,15 +232,14 @@ function judge(command: string, options: ClassifyOptions): Classification {
     out.reason('too_deep', 'config_mutation', whole, 'Wrappers are nested too deeply to be taken off.')
   }
 
-  for (const invocation of invocations) judgeInvocation(invocation, rules, out)
-  for (const simple of commands) judgeRedirections(simple, rules, out)
+  for (const invocation of invocations) judgeInvocation(invocation, rules, where, out)
+  for (const simple of commands) judgeRedirections(simple, rules, where, out)
   // The tree shows a function that calls itself; without a tree the text has to do.
   const bomb = parsed.plain || parsed.functions.length > 0 ? null : FORK_BOMB.exec(text.slice(0, 2048))
   if (bomb || forkBomb(unfolded.functions, commands))
     out.reason('fork_bomb', 'destructive', whole, 'Starts copies of itself without end until the machine stands still.')
 
-  const homes = selfPatterns(options.nomosHome)
-  const self = reachesSelf(invocations, commands, homes)
+  const self = reachesSelf(invocations, commands, where)
   if (self) {
     out.flags.self = true
     out.reason(
@@ -259,7 +259,7 @@ function judge(command: string, options: ClassifyOptions): Classification {
   // Which pieces only read is worked out in both postures: a refused one says where and why.
   let every = parsed.commands.length <= MAX_PIECES
   if (!every) out.reason('too_many', 'config_mutation', null, 'So many commands in one line are always asked about.')
-  else for (const simple of parsed.commands) every = judgePiece(simple, parsed.functions, options, homes, out) && every
+  else for (const simple of parsed.commands) every = judgePiece(simple, parsed.functions, options, where, out) && every
   const redirected = parsed.commands.some((simple) => simple.redirections.length > 0)
   if (posture === 'default') {
     if (structured && parsed.commands.length > 1)
@@ -297,8 +297,9 @@ function declared(out: Judgement, risk: Risk, options: ClassifyOptions): Classif
   return out.result(higher(risk, asked))
 }
 
-function judgeInvocation(invocation: Invocation, rules: RuleSet, out: Judgement): void {
+function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, out: Judgement): void {
   const { words } = invocation
+  const where = invocation.remote ? elsewhere(here) : here
   const head = words[0] as Word
   const name = suspectedName(head)
   const span = spanOf(words)
@@ -307,23 +308,29 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, out: Judgement)
   if (invocation.remote) out.effect('network', invocation.via.join(' '))
   const program = rules.programs.get(programName(head))
   if (program && asksForHelp(program, words)) return
-  for (const { rule, detail } of destructions(rules, invocation)) {
+  for (const { rule, detail } of destructions(rules, where, invocation)) {
     out.reason(rule.id, 'destructive', span, rule.sentence)
     for (const kind of rule.effects) out.effect(kind, detail)
   }
   // A secret counts where its content is handed on. What a schema understands is judged by the roles of its words.
-  const matched = program ? matchProgram(rules, words) : null
+  const matched = program ? matchProgram(rules, where, words, invocation.command.place.stage > 0) : null
   if (matched?.kind === 'match') {
-    const secret = secretRead(rules, matched)
+    const secret = secretRead(rules, where, matched)
     if (secret) secretFound(secret.word, secret, out)
     for (const word of matched.reads) out.effect('read', word.shape)
     if (matched.network) out.effect('network', name)
   } else if (rules.secretReaders.has(name)) {
+    // It reads a folder that is not even named.
+    if (matched && !words.includes(matched.at)) {
+      const secret = secretOf(rules, where, matched.at)
+      if (secret?.certain) secretFound(span, secret.rule, out)
+    }
     const pattern = rules.secretPatternFirst.has(name) ? positionals(words, undefined)[0] : undefined
     for (const word of words.slice(1)) {
       if (word === pattern && !/^[~/.]/.test(word.shape)) continue
       for (const candidate of pathCandidates(word.shape)) {
-        const secret = secretOf(rules, { shape: candidate, dynamic: word.dynamic })
+        if (candidate === '') continue
+        const secret = secretOf(rules, where, { shape: candidate, dynamic: word.dynamic }, true)
         if (secret?.certain) secretFound(word, secret.rule, out)
       }
     }
@@ -340,7 +347,7 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, out: Judgement)
     out.reason('inline_program', 'config_mutation', span, `Gives ${name} a program text to run, which can do anything.`)
     for (const word of words.slice(1))
       for (const quoted of word.shape.matchAll(/["'`]([^"'`\n]{1,200})["'`]/g)) {
-        const secret = secretOf(rules, { shape: quoted[1] as string, dynamic: [] })
+        const secret = secretOf(rules, where, { shape: quoted[1] as string, dynamic: [] }, true)
         if (secret) secretFound(word, secret.rule, out)
       }
   }
@@ -365,17 +372,18 @@ function secretFound(at: Span, rule: { readonly id: string; readonly sentence: s
   out.effect('secret', rule.id)
 }
 
-function judgeRedirections(simple: SimpleCommand, rules: RuleSet, out: Judgement): void {
+function judgeRedirections(simple: SimpleCommand, rules: RuleSet, where: Where, out: Judgement): void {
   for (const redirection of simple.redirections) {
     const { target, operator } = redirection
     if (!target || duplicates(redirection) || toNull(redirection)) continue
     if (operator === '<' || operator === '<>') {
-      const secret = secretOf(rules, target)
+      const secret = secretOf(rules, where, target)
       if (secret?.certain) secretFound(target, secret.rule, out)
     }
     if (operator.startsWith('>') || operator.startsWith('&>') || operator === '<>') {
+      const path = resolve(where, target.shape)
       for (const rule of rules.targets)
-        if (rule.pattern.test(target.shape) && !(rule.unless?.test(target.shape) ?? false)) {
+        if (rule.pattern.test(path) && !(rule.unless?.test(path) ?? false)) {
           out.reason(rule.id, 'destructive', redirection, rule.sentence)
           out.effect('delete', target.shape)
         }
@@ -402,7 +410,7 @@ function judgePiece(
   simple: SimpleCommand,
   functions: readonly string[],
   options: ClassifyOptions,
-  homes: readonly string[],
+  where: Where,
   out: Judgement,
 ): boolean {
   const { rules } = options
@@ -428,14 +436,14 @@ function judgePiece(
   if (words === null) return refuse('sudo', spanOf(simple.words), 'This use of sudo changes more than the user.')
   if (functions.includes(words[0]?.shape ?? ''))
     return refuse('function', spanOf(words), 'Calls a function of its own.')
-  const result: Matched | Failed = matchProgram(rules, words)
+  const result: Matched | Failed = matchProgram(rules, where, words, simple.place.stage > 0)
   if (result.kind === 'fail') {
     if (result.rule === 'dynamic_program') out.partial = true
     const wide = result.rule === 'unknown_program' || result.rule.startsWith('needs_') || result.rule === 'sed_script'
     return refuse(result.rule, wide ? spanOf(words) : result.at, result.sentence)
   }
   for (const word of result.reads)
-    if (holdsHome(word.shape, homes))
+    if (holdsHome(word.shape, where))
       return refuse('self_above', word, 'Reads a folder that also holds the files of Nomos.')
   if (result.network && simple.place.stage > 0)
     return refuse('sends_input', spanOf(words), 'Could send what it is fed over the network.')
@@ -460,11 +468,12 @@ export function classify(command: string, options: ClassifyOptions): Classificat
       'The classifier failed on this text, so it has to be asked about.',
     )
     try {
+      const where = whereabouts(options)
       // Whatever failed, what the coarse reader sees may still condemn.
       const coarse = { plain: false, functions: [], findings: [], tooLarge: false, tooDeep: false }
       const { invocations, commands } = unfold({ ...coarse, commands: scanShell(command) })
-      for (const invocation of invocations) judgeInvocation(invocation, options.rules, out)
-      const self = reachesSelf(invocations, commands, selfPatterns(options.nomosHome))
+      for (const invocation of invocations) judgeInvocation(invocation, options.rules, where, out)
+      const self = reachesSelf(invocations, commands, where)
       if (self) {
         out.flags.self = true
         out.reason('self', 'config_mutation', self, 'Reaches Nomos itself: its files, its process or its answers.')

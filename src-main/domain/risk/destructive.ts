@@ -1,5 +1,6 @@
 import type { Invocation, Word } from '../shell'
 import { suspectedName } from '../shell'
+import { resolve, type Where } from './paths'
 import type { DestructiveRule, RuleSet } from './rules'
 
 /** True when an option may be among the words: exact, with `=`, abbreviated, or in a cluster of short ones. */
@@ -80,9 +81,18 @@ function fedBy(names: ReadonlySet<string>, invocation: Invocation): boolean {
   )
 }
 
+/** A relative word (`x`, `of=x`) as the absolute path it stands for; itself when it is none. */
+function placed(where: Where, shape: string): string {
+  const equals = shape.indexOf('=')
+  const path = equals < 0 ? shape : shape.slice(equals + 1)
+  if (path === '' || /^[-+/~$`<:]/.test(path)) return shape
+  return shape.slice(0, equals + 1) + resolve(where, path)
+}
+
 function applies(
   rule: DestructiveRule,
   invocation: Invocation,
+  where: Where,
   operands: readonly Word[],
   valued: ReadonlySet<string> | undefined,
 ): boolean {
@@ -100,7 +110,7 @@ function applies(
     if (!option.split('|').some((name) => optionValues(words, name).some((value) => pattern.test(value)))) return false
   if (rule.operands) {
     const pattern = rule.operands
-    if (!operands.slice(at).some((word) => pattern.test(word.shape))) return false
+    if (!operands.slice(at).some(({ shape }) => pattern.test(shape) || pattern.test(placed(where, shape)))) return false
   }
   if (
     rule.text &&
@@ -122,7 +132,7 @@ export interface Destruction {
 }
 
 /** Every destructive rule that one started program meets. */
-export function destructions(rules: RuleSet, invocation: Invocation): Destruction[] {
+export function destructions(rules: RuleSet, where: Where, invocation: Invocation): Destruction[] {
   const name = suspectedName(invocation.words[0])
   const exact = rules.destructive.get(name)
   const lower = name.toLowerCase()
@@ -135,7 +145,7 @@ export function destructions(rules: RuleSet, invocation: Invocation): Destructio
   const operands = positionals(invocation.words, valued)
   const out: Destruction[] = []
   for (const rule of [...(list ?? []), ...(family ?? [])])
-    if (applies(rule, invocation, operands, valued))
+    if (applies(rule, invocation, where, operands, valued))
       out.push({ rule, detail: operands[rule.command.length]?.shape ?? name })
   return out
 }

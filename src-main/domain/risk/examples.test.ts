@@ -28,7 +28,7 @@ describe('the examples of every rule and schema', () => {
   it.each([...byRule])('%s', (rule, examples) => {
     for (const { command, expected } of examples)
       for (const posture of ['default', 'every-segment'] as const) {
-        const verdict = classify(command, { rules, posture })
+        const verdict = classify(command, { rules, posture, cwd: '/srv/app', homeFolder: '/home/ann' })
         const said = `${command} (${posture}): ${verdict.risk}, ${verdict.reasons[0]?.sentence}`
         if (expected === 'read_only') expect(verdict.risk, said).toBe('read_only')
         else if (expected === 'destructive') {

@@ -1,5 +1,5 @@
 import { programName, type Word } from '../shell'
-import { holdsSecrets, normalisePath, secretOf } from './paths'
+import { holdsSecrets, leadsThroughProcess, resolve, secretOf, type Where } from './paths'
 import type { Form, OptionRole, Program, Role, RuleSet } from './rules'
 import { sedOnlyPrints } from './sed'
 
@@ -24,6 +24,9 @@ interface State {
   readonly words: readonly Word[]
   readonly rules: RuleSet
   readonly program: string
+  readonly where: Where
+  /** Something is piped into it. */
+  readonly fed: boolean
 }
 
 /** Option names are shown to people, values are not: they may hold anything. */
@@ -75,10 +78,11 @@ function lookUp(form: Form, name: string): OptionRole | null {
 }
 
 function matchForm(form: Form, from: number, state: State): Matched | Failed {
-  const { words, rules, program } = state
+  const { words, rules, program, where } = state
   const reads: Word[] = []
   const seen = new Set<string>()
   const operands: Word[] = []
+  let named = false
   let afterDashes = false
   const fail = (rule: string, i: number, sentence: string): Failed => ({
     kind: 'fail',
@@ -209,7 +213,9 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
       )
     // A literal that begins with a dash is an operand only after `--`; a wildcard was checked above.
     operands.push(word)
-    if (role === 'read' || role === 'local') reads.push(word)
+    if (role !== 'read' && role !== 'local') continue
+    reads.push(word)
+    named = true
   }
   const end = words.length
   if (form.commands && !form.bare && operands.length === 0)
@@ -225,21 +231,20 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
       )
   if (form.script === 'sed' && !sedScripts(words.slice(from), seen, operands))
     return fail('sed_script', end, 'This sed script may do more than print.')
-  for (const word of reads)
-    if (/^\/dev\/(?!null$|zero$|stdin$|u?random$|fd\/\d+$)/.test(normalisePath(word.shape)))
-      return fail('device_read', words.indexOf(word), 'Reads straight from a device.')
-  for (const word of reads)
-    if (word.dynamic.includes('glob') && secretOf(rules, word))
-      return fail('broad_read', words.indexOf(word), 'This wildcard may also take in keys and passwords.')
-  const recursive = form.recursive === true || (form.recursive?.some((option) => seen.has(option)) ?? false)
-  if (recursive)
-    for (const word of reads)
-      if (holdsSecrets(rules, word.shape))
-        return fail(
-          'broad_read',
-          words.indexOf(word),
-          'This reads everything below a folder that also holds keys and passwords.',
-        )
+  const recursive =
+    form.recursive !== null &&
+    (form.recursive.options.length === 0 || form.recursive.options.some((option) => seen.has(option))) &&
+    !form.recursive.unless.some((option) => seen.has(option))
+  // Nothing named: it starts where the command runs.
+  if (recursive && !named && !(state.fed && form.recursive.input)) {
+    const { start, end } = words[from - 1] as Word
+    reads.push({ start, end, value: '.', shape: '.', dynamic: [], prefix: '.' })
+  }
+  for (const word of reads) {
+    const problem = readProblem(rules, where, word, recursive)
+    // The form fits; what it reads is the reason, not what another form lacks.
+    if (problem) return { ...fail(problem[0], end, problem[1]), at: word, reached: end + 1 }
+  }
   const un = form.unending
   const unending =
     un === true ||
@@ -249,6 +254,29 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
         (un.operands !== null && operands.length === un.operands) ||
         (un.options.length === 0 && un.operands === null)))
   return { kind: 'match', summary: form.summary, reads, network: form.network, unending }
+}
+
+/** Why the content of a file is more than a plain read, as far as that is not a secret for certain; null when it is not. */
+function readProblem(
+  rules: RuleSet,
+  where: Where,
+  word: Word,
+  recursive: boolean,
+): readonly [rule: string, sentence: string] | null {
+  const path = resolve(where, word.shape)
+  if (/^\/dev\/(?!null$|stdin$)/.test(path)) return ['device_read', 'Reads straight from a device.']
+  if (leadsThroughProcess(where, word.shape))
+    return ['process_read', 'Reads through another process, from whatever that one has open.']
+  if (rules.consumed.some((pattern) => pattern.test(path)))
+    return ['consuming_read', 'Reading this file does more than read it.']
+  if (word.dynamic.includes('glob')) {
+    if (/[*?[]/.test(word.shape.slice(0, word.shape.lastIndexOf('/') + 1)))
+      return ['broad_read', 'With a wildcard for a folder, nobody knows whose files this reads.']
+    if (secretOf(rules, where, word)) return ['broad_read', 'This wildcard may also take in keys and passwords.']
+  }
+  if (recursive && holdsSecrets(rules, where, word))
+    return ['broad_read', 'This reads everything below a folder that also holds keys and passwords.']
+  return null
 }
 
 /** With `-e` every script is an option's value, otherwise the first operand is the script. */
@@ -296,7 +324,7 @@ export function asksForHelp(program: Program, words: readonly Word[]): boolean {
 }
 
 /** Matches a whole simple command against the positive schema of its program. */
-export function matchProgram(rules: RuleSet, words: readonly Word[]): Matched | Failed {
+export function matchProgram(rules: RuleSet, where: Where, words: readonly Word[], fed: boolean): Matched | Failed {
   const head = words[0] as Word
   const name = programName(head)
   const program = head.value === null ? undefined : rules.programs.get(name)
@@ -317,13 +345,17 @@ export function matchProgram(rules: RuleSet, words: readonly Word[]): Matched | 
   }
   if (asksForHelp(program, words))
     return { kind: 'match', summary: 'Prints a help page.', reads: [], network: false, unending: false }
-  return matchForms(program.forms, 1, { words, rules, program: name })
+  return matchForms(program.forms, 1, { words, rules, program: name, where, fed })
 }
 
 /** The secret a matched command would read, if any. */
-export function secretRead(rules: RuleSet, matched: Matched): { word: Word; id: string; sentence: string } | null {
+export function secretRead(
+  rules: RuleSet,
+  where: Where,
+  matched: Matched,
+): { word: Word; id: string; sentence: string } | null {
   for (const word of matched.reads) {
-    const secret = secretOf(rules, word)
+    const secret = secretOf(rules, where, word)
     if (secret?.certain) return { word, id: secret.rule.id, sentence: secret.rule.sentence }
   }
   return null

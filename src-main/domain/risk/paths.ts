@@ -1,6 +1,119 @@
 import type { Word } from '../shell'
 import type { PathRule, RuleSet } from './rules'
 
+/** Stands for the home folder of the user, wherever it lies: `~/x`, `$HOME/x` and its absolute form are one path. */
+const HOME = '/home/~'
+
+/** What relative paths and `~` stand for, and where Nomos keeps its own data. Every path in here is in its resolved form. */
+export interface Where {
+  readonly cwd: string
+  /** The home folder as it is written; null when nobody knows it. */
+  readonly userHome: string | null
+  /** Nomos's own folder, in every form it may be reached by. */
+  readonly homes: readonly string[]
+}
+
+interface Walked {
+  readonly path: string
+  /** It leads through another process, to whatever that one has open. */
+  readonly door: boolean
+}
+
+/** Walks an absolute path the way the kernel does, as far as that can be told from the text. */
+function walk(path: string, cwd: string, userHome: string | null): Walked {
+  if (!path.includes('/.') && !path.includes('//') && !path.startsWith('/proc') && !path.startsWith('/dev/fd'))
+    return { path: underHome(path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path, userHome), door: false }
+  let out: string[] = []
+  let door = false
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue
+    if (part === '..') {
+      out.pop()
+      continue
+    }
+    out.push(part)
+    if (out[0] === 'dev' && out[1] === 'fd' && out.length > 2) door = true
+    if (out[0] !== 'proc' || !(out.length === 3 || (out.length === 5 && out[2] === 'task'))) continue
+    // `/proc/1/root` is the root folder again, `/proc/self/cwd` the folder the command runs in.
+    if (part === 'root') out = []
+    else if (part === 'cwd' && /^(?:self|thread-self)$/.test(out[1] ?? '')) out = cwd.split('/').slice(1)
+    else if (part === 'cwd' || part === 'fd' || part === 'map_files') door = true
+  }
+  return { path: underHome(`/${out.join('/')}`, userHome), door }
+}
+
+function underHome(path: string, userHome: string | null): string {
+  if (userHome === null || !path.startsWith(userHome)) return path
+  if (path.length === userHome.length) return HOME
+  return path[userHome.length] === '/' ? HOME + path.slice(userHome.length) : path
+}
+
+/** The text as an absolute path, or null when only a run can tell where it begins. */
+function absolute(shape: string, cwd: string): string | null {
+  const first = shape[0]
+  if (first === '/') return shape
+  if (first === '~') {
+    const slash = shape.indexOf('/')
+    const name = slash < 0 ? shape.slice(1) : shape.slice(1, slash)
+    const rest = slash < 0 ? '' : shape.slice(slash)
+    if (name === '') return HOME + rest
+    if (name === '+') return cwd + rest
+    if (/^[\w.-]+$/.test(name)) return (name === 'root' ? '/root' : `/home/${name}`) + rest
+  } else if (first === '$') {
+    const match = /^\$(?:\{(HOME|PWD)\}|(HOME|PWD)(?=\/|$))/.exec(shape)
+    if (match) return ((match[1] ?? match[2]) === 'HOME' ? HOME : cwd) + shape.slice(match[0].length)
+    return null
+  } else if (first === '`' || first === '<') return null
+  return `${cwd}/${shape}`
+}
+
+/** The one form of a path that is judged. */
+export function resolve(where: Where, shape: string): string {
+  const path = absolute(shape, where.cwd)
+  return path === null ? normalisePath(shape) : walk(path, where.cwd, where.userHome).path
+}
+
+/** True when the path leads through another process or an open descriptor: nobody knows to what. */
+export function leadsThroughProcess(where: Where, shape: string): boolean {
+  const path = absolute(shape, where.cwd)
+  return path !== null && walk(path, where.cwd, where.userHome).door
+}
+
+function known(path: string | null | undefined): string | null {
+  const clean = normalisePath((path ?? '').trim())
+  return clean.startsWith('/') && clean !== '/' ? clean : null
+}
+
+const SOMEBODYS_HOME = /^(\/root|\/(?:home|Users)\/[^/]+)\/(.+)$/
+
+/** Without a folder a command is judged as if it ran in the home folder: that is where most of what is secret lies. */
+export function whereabouts(options: {
+  readonly cwd?: string | null | undefined
+  readonly homeFolder?: string | null | undefined
+  readonly nomosHome?: string | null | undefined
+}): Where {
+  const own = known(options.nomosHome)
+  const somebodys = own === null ? null : SOMEBODYS_HOME.exec(own)
+  const userHome = known(options.homeFolder) ?? somebodys?.[1] ?? null
+  const homes: string[] = []
+  if (own !== null) {
+    homes.push(underHome(own, userHome))
+    // On another machine, or as another user, the same place in that home is taken for ours as well.
+    if (somebodys) homes.push(`${HOME}/${somebodys[2]}`, own)
+  }
+  const cwd = (options.cwd ?? '').trim()
+  return {
+    cwd: cwd.startsWith('/') ? walk(cwd, HOME, userHome).path : HOME,
+    userHome,
+    homes: [...new Set(homes)],
+  }
+}
+
+/** The same, for a command that another machine or a container runs. */
+export function elsewhere(where: Where): Where {
+  return where.cwd === HOME ? where : { ...where, cwd: HOME }
+}
+
 /** Lexical clean-up: `//`, `/./` and `x/../` do not change which file is meant. */
 export function normalisePath(path: string): string {
   if (!path.includes('/')) return path
@@ -65,30 +178,76 @@ export interface Secret {
   readonly certain: boolean
 }
 
-/** The rule by which a word names a secret, or null. With a wildcard, what it could match counts. */
-export function secretOf(rules: RuleSet, word: Pick<Word, 'shape' | 'dynamic'>): Secret | null {
-  const path = normalisePath(word.shape)
-  for (const rule of rules.secrets) if (matches(rule, path)) return { rule, certain: true }
-  if (!word.dynamic.includes('glob')) return null
-  const slash = path.lastIndexOf('/')
-  const base = path.slice(slash + 1)
-  const folder = path.slice(0, slash + 1)
-  const literal = base.replace(/\[[^\]]*\]|[*?]/g, '').length
-  let possible: PathRule | null = null
-  for (const rule of rules.secrets)
-    for (const name of rule.names)
-      if (globCouldMatch(base, name) && matches(rule, folder + name)) {
-        if (literal >= 3) return { rule, certain: true }
-        possible ??= rule
+/** The resolved forms of a word. A literal `~` may be the name of a folder. */
+function places(where: Where, word: Pick<Word, 'shape' | 'dynamic'>): readonly string[] {
+  const path = resolve(where, word.shape)
+  return word.shape[0] === '~' && word.dynamic.length === 0 ? [path, resolve(where, `./${word.shape}`)] : [path]
+}
+
+function literals(pattern: string): number {
+  return pattern.replace(/\[[^\]]*\]|[*?]/g, '').length
+}
+
+/** How a path with wildcards could become the file `name`, whose folders are named as far as they matter. */
+function couldName(rule: PathRule, parts: readonly string[], name: string): 'no' | 'possible' | 'certain' {
+  const wanted = name.split('/')
+  const from = parts.length - wanted.length
+  if (from < 0) return 'no'
+  let total = 0
+  let bare = false
+  for (let i = 0; i < wanted.length; i++) {
+    const pattern = parts[from + i] as string
+    if (!globCouldMatch(pattern, wanted[i] as string)) return 'no'
+    const count = literals(pattern)
+    total += count
+    if (count === 0) bare = true
+  }
+  if (!matches(rule, [...parts.slice(0, from), name].join('/'))) return 'no'
+  return total >= 3 && !bare ? 'certain' : 'possible'
+}
+
+/**
+ * The rule by which a word names a secret, or null. With a wildcard, what it could match counts. `guessed`: nobody knows whether the
+ * word is a path at all, so a bare name counts by itself or by the folder it would be in, not by both together.
+ */
+export function secretOf(
+  rules: RuleSet,
+  where: Where,
+  word: Pick<Word, 'shape' | 'dynamic'>,
+  guessed = false,
+): Secret | null {
+  let possible: Secret | null = null
+  const bare = guessed && !word.shape.includes('/')
+  for (const path of places(where, word)) {
+    for (const rule of rules.secrets)
+      if (matches(rule, path) && (!bare || matches(rule, word.shape) || !matches(rule, `/x/${word.shape}`)))
+        return { rule, certain: true }
+    if (!word.dynamic.includes('glob')) continue
+    const parts = path.split('/')
+    const folder = parts.slice(0, -1).join('/')
+    const open = rules.openFolders.some((pattern) => pattern.test(folder))
+    for (const rule of rules.secrets)
+      for (const name of rule.names) {
+        const could = couldName(rule, parts, name)
+        if (could === 'certain') return { rule, certain: true }
+        if (could === 'possible' && !open) possible ??= { rule, certain: false }
       }
-  if (slash > 0)
-    for (const rule of rules.secrets) if (matches(rule, path.slice(0, slash))) return { rule, certain: true }
-  if (possible) return { rule: possible, certain: false }
-  return null
+    if (folder !== '') for (const rule of rules.secrets) if (matches(rule, folder)) return { rule, certain: true }
+  }
+  return possible
 }
 
 /** True when something secret is known to lie somewhere below this folder. */
-export function holdsSecrets(rules: RuleSet, shape: string): boolean {
-  const path = normalisePath(shape)
-  return rules.secretFolders.some((folder) => folder.test(path))
+export function holdsSecrets(rules: RuleSet, where: Where, word: Pick<Word, 'shape' | 'dynamic'>): boolean {
+  for (const path of places(where, word)) {
+    if (rules.secretFolders.some((folder) => folder.test(path))) return true
+    if (where.userHome?.startsWith(`${path}/`)) return true
+    if (!word.dynamic.includes('glob')) continue
+    const slash = path.lastIndexOf('/')
+    const base = path.slice(slash + 1)
+    for (const name of rules.secretFolderNames)
+      if (globCouldMatch(base, name) && rules.secretFolders.some((f) => f.test(path.slice(0, slash + 1) + name)))
+        return true
+  }
+  return false
 }

@@ -62,7 +62,11 @@ export interface FormData {
   operands?: string[] | undefined
   min?: number | undefined
   require?: string[][] | undefined
-  recursive?: true | string[] | undefined
+  recursive?:
+    | true
+    | string[]
+    | { options?: string[] | undefined; unless?: string[] | undefined; input?: boolean | undefined }
+    | undefined
   unending?:
     | true
     | { options?: string[] | undefined; unless?: string[] | undefined; operands?: number | undefined }
@@ -96,8 +100,17 @@ const form = z.object({
   min: z.number().int().optional(),
   /** Of each line at least one option must be there. */
   require: z.array(Words).optional(),
-  /** The options that make it descend into folders, or true when it always does. */
-  recursive: z.union([z.literal(true), Words]).optional(),
+  /**
+   * The options that make it read everything below a folder, or true when it always does; `unless` lists those that keep it from
+   * that, `input` says that it reads what it is fed instead when nothing is named.
+   */
+  recursive: z
+    .union([
+      z.literal(true),
+      z.strictObject({ options: Words.optional(), unless: Words.optional(), input: z.boolean().optional() }),
+      Words,
+    ])
+    .optional(),
   unending: z
     .union([
       z.literal(true),
@@ -189,6 +202,12 @@ export const RuleFileSchema = z.strictObject({
   secrets: z.array(SecretSchema).optional(),
   /** Folders that hold secrets somewhere below: reading them recursively is not a plain read. */
   secret_folders: z.array(Pattern).optional(),
+  /** Names of such folders that a wildcard must not be able to match. */
+  secret_folder_names: Words.optional(),
+  /** Folders without secrets of their own: there a wildcard is not held back for what it could match. */
+  open_folders: z.array(Pattern).optional(),
+  /** Files that are changed or emptied by being read, or whose reading does something. */
+  consumed: z.array(Pattern).optional(),
   /** Programs that hand on what a file holds; any operand that is a secret counts. */
   secret_readers: Words.optional(),
   /** Readers whose first operand is a pattern or a script. */
@@ -238,7 +257,11 @@ export interface Form {
   readonly rest: Role | null
   readonly min: number
   readonly require: readonly (readonly string[])[]
-  readonly recursive: true | readonly string[] | null
+  readonly recursive: {
+    readonly options: readonly string[]
+    readonly unless: readonly string[]
+    readonly input: boolean
+  } | null
   readonly unending:
     | true
     | { readonly options: readonly string[]; readonly unless: readonly string[]; readonly operands: number | null }
@@ -296,6 +319,10 @@ export interface RuleSet {
   readonly targets: readonly PathRule[]
   readonly secrets: readonly PathRule[]
   readonly secretFolders: readonly RegExp[]
+  readonly secretFolderNames: readonly string[]
+  readonly openFolders: readonly RegExp[]
+  /** Files that reading them changes or empties. */
+  readonly consumed: readonly RegExp[]
   readonly secretReaders: ReadonlySet<string>
   readonly secretPatternFirst: ReadonlySet<string>
   readonly valueOptions: ReadonlyMap<string, ReadonlySet<string>>
@@ -420,7 +447,7 @@ function compileForms(
       for (const name of names.split('|')) commands.set(name, compiled)
     }
   }
-  const unending = data.unending
+  const { recursive, unending } = data
   return [
     {
       summary: own,
@@ -433,7 +460,18 @@ function compileForms(
       rest: rest === null ? null : role(rest, context.patterns),
       min: data.min ?? 0,
       require: data.require ?? [],
-      recursive: data.recursive ?? null,
+      recursive:
+        recursive === undefined
+          ? null
+          : recursive === true
+            ? { options: [], unless: [], input: false }
+            : Array.isArray(recursive)
+              ? { options: recursive, unless: [], input: false }
+              : {
+                  options: recursive.options ?? [],
+                  unless: recursive.unless ?? [],
+                  input: recursive.input === true,
+                },
       unending:
         unending === undefined
           ? null
@@ -476,6 +514,9 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
   const targets: PathRule[] = []
   const secrets: PathRule[] = []
   const secretFolders: RegExp[] = []
+  const secretFolderNames: string[] = []
+  const openFolders: RegExp[] = []
+  const consumed: RegExp[] = []
   const secretReaders = new Set<string>()
   const secretPatternFirst = new Set<string>()
   const valueOptions = new Map<string, Set<string>>()
@@ -567,6 +608,9 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
     paths(rules.targets, targets)
     paths(rules.secrets, secrets)
     for (const source of rules.secret_folders ?? []) secretFolders.push(new RegExp(source))
+    secretFolderNames.push(...(rules.secret_folder_names ?? []))
+    for (const source of rules.open_folders ?? []) openFolders.push(new RegExp(source))
+    for (const source of rules.consumed ?? []) consumed.push(new RegExp(source))
     for (const name of rules.secret_readers ?? []) secretReaders.add(name)
     for (const name of rules.secret_pattern_first ?? []) secretPatternFirst.add(name)
     for (const [name, list] of Object.entries(rules.value_options ?? {})) {
@@ -586,6 +630,9 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
     targets,
     secrets,
     secretFolders,
+    secretFolderNames,
+    openFolders,
+    consumed,
     secretReaders,
     secretPatternFirst,
     valueOptions,

@@ -1,6 +1,6 @@
 import type { Invocation, SimpleCommand, Word } from '../shell'
 import { suspectedName } from '../shell'
-import { globCouldMatch, normalisePath, pathCandidates } from './paths'
+import { globCouldMatch, pathCandidates, resolve, type Where } from './paths'
 
 /** Nomos's own files wherever they lie: default folders of each platform, sockets, tokens, the approvals file, the ledger. */
 const OWN_FILES =
@@ -39,52 +39,57 @@ const LAUNCHERS = new Set([
 const KILLERS = new Set(['kill', 'pkill', 'killall', 'killall5', 'skill', 'xkill', 'fuser', 'taskkill', 'Stop-Process'])
 const OWN_PROCESS = /nomos|electron/i
 
-/** The home folder as people write it, when the own folder lies in somebody's home. */
-export function selfPatterns(home: string | null | undefined): readonly string[] {
-  if (!home) return []
-  const path = normalisePath(home.trim())
-  if (path === '' || path === '/' || path === '.') return []
-  const out = [path]
-  const match = /^(?:\/root|\/(?:home|Users)\/[^/]+)\/(.+)$/.exec(path)
-  if (match) for (const prefix of ['~/', '$HOME/', `\${HOME}/`]) out.push(prefix + (match[1] as string))
-  return out
-}
+type Relation = 'inside' | 'above' | null
 
-function inside(path: string, home: string): boolean {
-  return path === home || path.startsWith(`${home}/`)
-}
-
-/** True when a path with wildcards could reach into the folder. */
-function couldReach(pattern: string, home: string): boolean {
-  const parts = pattern.split('/')
+/** How a resolved path stands to a folder; with wildcards, how it could. */
+function relation(path: string, home: string): Relation {
+  if (!/[*?[{]/.test(path)) {
+    if (path === home || path.startsWith(`${home}/`)) return 'inside'
+    return home.startsWith(path.endsWith('/') ? path : `${path}/`) ? 'above' : null
+  }
+  const parts = path.split('/')
   const wanted = home.split('/')
-  if (parts.length < wanted.length) return false
-  return wanted.every((name, i) => globCouldMatch(parts[i] ?? '', name))
+  const brace = parts.findIndex((part) => part.includes('{'))
+  const length = Math.min(wanted.length, brace < 0 ? parts.length : brace)
+  for (let i = 0; i < length; i++) if (!globCouldMatch(parts[i] as string, wanted[i] as string)) return null
+  if (brace >= 0 || parts.length >= wanted.length) return 'inside'
+  // A wildcard in first place leaves out what begins with a dot.
+  for (let i = 0; i < length; i++) if (wanted[i]?.startsWith('.') && /^[*?[]/.test(parts[i] as string)) return null
+  return 'above'
 }
 
-function namesHome(text: string, homes: readonly string[]): boolean {
+function namesHome(text: string, where: Where): boolean {
+  const { homes } = where
   const named = /nomos|exec-approvals/i.test(text)
-  if (!named && (homes.length === 0 || !/[/~$]/.test(text))) return false
   if (named && OWN_FILES.test(text)) return true
   if (homes.length === 0) return false
+  // A bare name only leads there from a folder above.
+  if (!named && !/[/~$]/.test(text) && !homes.some((home) => relation(where.cwd, home) === 'above')) return false
   for (const candidate of pathCandidates(text)) {
-    const path = normalisePath(candidate)
-    for (const home of homes) {
-      if (inside(path, home)) return true
-      if (/[*?[{]/.test(path) && couldReach(path, home)) return true
-    }
+    if (candidate === '') continue
+    const path = resolve(where, candidate)
+    if (homes.some((home) => relation(path, home) === 'inside')) return true
   }
   // Inside a longer text (a program, a list) the folder may stand anywhere.
-  return homes.some((home) => {
-    const at = text.indexOf(home)
-    return at >= 0 && !/[\w.-]/.test(text[at + home.length] ?? '')
-  })
+  return homes.some((home) =>
+    spellings(home).some((spelling) => {
+      const at = text.indexOf(spelling)
+      return at >= 0 && !/[\w.-]/.test(text[at + spelling.length] ?? '')
+    }),
+  )
+}
+
+/** The resolved form of a folder as people write it. */
+function spellings(home: string): readonly string[] {
+  if (!home.startsWith('/home/~/')) return [home]
+  const rest = home.slice(8)
+  return [`~/${rest}`, `$HOME/${rest}`, `\${HOME}/${rest}`]
 }
 
 /** True when a word contains the folder or lies above it: deleting or reading it as a whole takes ours along. */
-export function holdsHome(text: string, homes: readonly string[]): boolean {
-  const path = normalisePath(text)
-  return homes.some((home) => home === path || home.startsWith(path.endsWith('/') ? path : `${path}/`))
+export function holdsHome(text: string, where: Where): boolean {
+  const path = resolve(where, text)
+  return where.homes.some((home) => relation(path, home) !== null)
 }
 
 function answers(words: readonly Word[]): boolean {
@@ -127,16 +132,19 @@ function kills(invocation: Invocation): boolean {
 export function reachesSelf(
   invocations: readonly Invocation[],
   commands: readonly SimpleCommand[],
-  homes: readonly string[],
+  where: Where,
 ): { start: number; end: number } | null {
+  const first = commands[0]
+  // Whatever runs in Nomos's own folder works on its files.
+  if (first && where.homes.some((home) => relation(where.cwd, home) === 'inside')) return first
   for (const command of commands) {
-    for (const word of command.words) if (namesHome(word.shape, homes)) return word
+    for (const word of command.words) if (namesHome(word.shape, where)) return word
     for (const { target, body } of command.redirections) {
-      if (target && namesHome(target.shape, homes)) return target
-      if (body !== null && namesHome(body, homes)) return command
+      if (target && namesHome(target.shape, where)) return target
+      if (body !== null && namesHome(body, where)) return command
     }
     for (const assignment of command.assignments)
-      if (/^NOMOS_/.test(assignment.name) || (assignment.value && namesHome(assignment.value.shape, homes)))
+      if (/^NOMOS_/.test(assignment.name) || (assignment.value && namesHome(assignment.value.shape, where)))
         return assignment
   }
   for (const invocation of invocations) {
