@@ -189,12 +189,12 @@ export const SHELLS: ReadonlySet<string> = new Set([
   'hush',
 ])
 
-const SYSTEM_FOLDERS = /^\/(?:usr\/)?s?bin\//
+const SYSTEM_PROGRAM = /^\/(?:usr\/)?s?bin\/[^/]+$/
 
-/** The program a word names: `/usr/bin/ls` is `ls`; a name in any other folder stays a path. */
+/** The program a word names: `/usr/bin/ls` is `ls`; a name in any other folder, or by any detour, stays a path. */
 export function programName(word: Word | undefined): string {
   const shape = word?.shape ?? ''
-  return SYSTEM_FOLDERS.test(shape) ? shape.slice(shape.lastIndexOf('/') + 1) : shape
+  return SYSTEM_PROGRAM.test(shape) ? shape.slice(shape.lastIndexOf('/') + 1) : shape
 }
 
 /** Like `programName`, but any path counts: `/opt/x/rm` may well be `rm`. For finding danger only. */
