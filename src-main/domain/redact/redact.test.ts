@@ -12,6 +12,16 @@ const PEM = [
   j('-----END OPENSSH PRIVATE', ' KEY-----'),
 ].join('\n')
 
+/** Parts of keys, for whatever order they come in. */
+const KEY_LINES = [
+  j('-----END OPENSSH PRIVATE', ' KEY-----'),
+  j('-----BEGIN OPENSSH PRIVATE', ' KEY-----'),
+  'aB3'.repeat(21),
+  'Zz9+/'.repeat(14),
+  'aB3=',
+  'word',
+]
+
 const SECRETS: readonly (readonly [string, string])[] = [
   ['curl -H "Authorization: Bearer {}" https://a.example', j('abcdEFGH', '1234567890xyz')],
   ["curl -H 'Authorization: Basic {}' https://a.example", 'Ym9iOmh1bnRlcjI='],
@@ -58,6 +68,63 @@ const SECRETS: readonly (readonly [string, string])[] = [
   ['root:{}:19000:0:99999:7:::', j('$6$', 'saltsalt$', 'abcdefghijklmnopqrstuvwxyz0123456789')],
   ['PrivateKey = {}', j('aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789+', '/aBcDe=')],
   ["pct set 101 --password '{}'", 'hun ter2'],
+  ['"SecretAccessKey": "{}"', j('wJalrXUtnFEMI/K7MDENG/', 'bPxRfiCYzzzzzzzzzz')],
+  ['{"SessionToken" : "{}"}', 'IQoJb3JpZ2luX2VjE'],
+  ['{"DbPassword":"{}"}', 'hunter2x'],
+  ['Cookie: theme=dark; sid={}', 'f00dfeed77'],
+  ['> Cookie: sid={}', 'f00dfeed77'],
+  ['< Set-Cookie: sid={}; Path=/; HttpOnly', 'f00dfeed77'],
+  ["curl -H 'Cookie: theme=dark; sid={}' https://a.example", 'f00dfeed77'],
+  ['curl -H "cookie: sid={}" https://a.example', 'f00dfeed77'],
+  ['{"headers":{"Cookie":"sid={}; b=1"}}', 'f00dfeed77'],
+  ["curl -b 'session={}' https://a.example", 'f00dfeed77'],
+  ['curl -s --cookie session={} https://a.example', 'f00dfeed77'],
+  ['  DB_PASS: {}', 'hunter2'],
+  ['smtp_pwd: {}', 'hunter2'],
+  ['db_pwd={}', 'hunter2'],
+  ['db_pass = {}', 'hunter2'],
+  ["'password' => '{}',", 'hunter2'],
+  [':db => { "db_password"=>"{}" }', 'hunter2'],
+  ["config['password'] = '{}'", 'hunter2'],
+  ["define( 'DB_PASSWORD', '{}' );", 'hunter2'],
+  [String.raw`{"log":"{\"password\":\"{}\"}"}`, 'hunter2'],
+  ['<password>{}</password>', 'hunter2'],
+  ['  <db:adminPassword enc="no">{}</db:adminPassword>', 'hunter2'],
+  ['<key>Password</key><string>{}</string>', 'hunter2'],
+  ['<add key="SmtpPassword" value="{}"/>', 'hunter2'],
+  ['requirepass {}', 'hunter2'],
+  ['masterauth "{}"', 'hunter2'],
+  ['  password {};', 'hunter2'],
+  ['DefaultEndpointsProtocol=https;AccountName=a;AccountKey={};EndpointSuffix=core.example', 'aBcD1234+/efGH5678=='],
+  ['Server=db;User Id=app;Password={};Encrypt=true', 'hunter2'],
+  ['{"auths":{"reg.example":{"auth": "{}"}}}', 'Ym9iOmh1bnRlcjI='],
+  ['{"identitytoken":"{}"}', 'hunter2x'],
+  ['//npm.example/:_authToken={}', 'abc123def456'],
+  ['bot {}', j('123456789:', 'AAEabcdefghijklmnopqrstuvwxyz012345')],
+  ['x {}', j('key-', '0123456789abcdef0123456789abcdef')],
+  ['\tpsk="{}"', 'hunter22x'],
+  ['wpa_passphrase={}', 'hunter22x'],
+  ['smbclient //nas/share -U bob%{}', 'hunter2'],
+  [String.raw`smbclient -L nas -U 'HOME\bob%{}'`, 'hunter2'],
+  ['rpcclient --user=bob%{} nas', 'hunter2'],
+  ['openssl enc -aes-256-cbc -d -k {} -in a', 'hunter2'],
+  ['openssl pkcs12 -in a.p12 -passin pass:{} -nodes', 'hunter2'],
+  ['keytool -list -storepass {}', 'hunter2'],
+  ['nas ansible_host=10.0.0.2 ansible_become_pass={}', 'hunter2'],
+  ['ansible_ssh_pass: {}', 'hunter2'],
+  ["sqlcmd -S db -U sa -P {} -Q 'select 1'", 'hunter2'],
+  ['mosquitto_sub -h mq -u bob -P {} -t x', 'hunter2'],
+  ['plink -ssh -pw {} host', 'hunter2'],
+  ['lftp -u bob,{} ftp.example', 'hunter2'],
+  ['ldapmodify -x -D cn=admin -w {}', 'hunter2'],
+  ['htpasswd -b /etc/nginx/users bob {}', 'hunter2'],
+  ['htpasswd -nbB bob {}', 'hunter2'],
+  ['nmcli device wifi connect Home password {}', 'hunter22x'],
+  ['nmcli connection modify home wifi-sec.psk {}', 'hunter22x'],
+  ['echo {} | sudo -S ls /root', 'hunter2'],
+  [String.raw`printf '%s\n' {} | sudo -kS id`, 'hunter2'],
+  ['sudo -S id <<< {}', 'hunter2'],
+  ['echo {} | docker login -u bob --password-stdin reg.example', 'hunter2'],
   ['HCLOUD_TOKEN={} hcloud server list', 'abcdefghij0123456789'],
 ]
 
@@ -89,6 +156,41 @@ const PLAIN: readonly string[] = [
   'TOKEN_TTL=30',
   'AUTH=none PASSWORD=',
   'password=********',
+  'csrf_token: missing',
+  'if (secret === null) return',
+  '{ token: z.string() }',
+  'readonly passphrase: string',
+  'api_token: expired',
+  'Password: incorrect',
+  'PASS: test_login_page',
+  'First pass: done',
+  'passwd bob',
+  'pass show mail',
+  'Cookie: see below',
+  'curl -b cookies.txt https://a.example',
+  'curl -H "Cookie: sid=$SID" https://a.example',
+  '<password></password>',
+  '<token>$TOKEN</token>',
+  '"auth": "required"',
+  'psk=$PSK',
+  'tool --bypass check',
+  'openssl x509 -in a.pem -noout -text',
+  'openssl req -key a.pem -new',
+  'openssl s_client -pass env:PW',
+  'smbclient -U bob //nas/share',
+  'htpasswd -c /etc/nginx/users bob',
+  'nmcli device wifi list',
+  'echo ready | sudo tee /run/state',
+  'echo $PW | sudo -S id',
+  '12345:AAB',
+  'AccountName=shop;Protocol=https',
+  "'user' => 'bob'",
+  '<name>bob</name>',
+  '-rw-r--r-- 1 root root 120 Mar  1 10:00 password',
+  'root  812  0.0  0.1  1234  567 ?  Ss  10:00  0:00 postgres: password-checker',
+  '"Id": "sha256:9f2c1e7a4b5d6c7e8f9a0b1c2d3e4f5a6b7c8d9e9f2c1e7a4b5d6c7e8f9a0b1c", "Name": "/web", "AutoRemove": false',
+  '"Env": ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"], "Labels": {"com.example.role": "auth"}',
+  'echo "--password="; rm -rf /srv; echo "x"',
 ]
 
 describe('redact', () => {
@@ -115,6 +217,73 @@ describe('redact', () => {
     expect(redact(`a\n${PEM}\nb`).text).toBe('a\n‹redacted: private key›\nb')
     expect(redact(`a\n${PEM.slice(0, 60)}`).text).toBe('a\n‹redacted: private key›')
     expect(redact('-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----').found).toEqual([])
+  })
+
+  it('never hides what runs behind a value', () => {
+    for (const text of [
+      'echo "--password="; rm -rf /srv; echo "x"',
+      'curl http://a:b;rm -rf /srv;echo @c',
+      'echo "x"Cookie: a=b; rm -rf /srv; echo "y"',
+      'curl -H Cookie:a=b;rm -rf /srv',
+      'echo x | sudo -S rm -rf /srv',
+      'Cookie: a=b; rm -rf /srv',
+    ])
+      expect(redact(text).text).toContain('rm -rf /srv')
+    expect(redact('Cookie: a=b; PATH=/tmp/x').text).toContain('PATH=/tmp/x')
+  })
+
+  describe('a private key without its first line', () => {
+    const lines = Array.from({ length: 9 }, (_, i) => `${i}aB${B}${B}`.padEnd(64, 'xY9+/').slice(0, i === 8 ? 20 : 64))
+    const begin = j('-----BEGIN RSA PRIVATE', ' KEY-----')
+    const end = j('-----END RSA PRIVATE', ' KEY-----')
+    const whole = [begin, ...lines, end]
+    const shapes: readonly (readonly [string, string, string])[] = [
+      ['cut at its head', `a\n${whole.slice(1).join('\n')}\nb\n`, 'a\n‹redacted: private key›\nb\n'],
+      ['cut in its middle', `a\n${whole.slice(6).join('\n')}\nb\n`, 'a\n‹redacted: private key›\nb\n'],
+      ['upside down', `a\n${[...whole].reverse().join('\n')}\nb\n`, 'a\n‹redacted: private key›\nb\n'],
+      [
+        'upside down and cut',
+        `a\n${[...whole].reverse().slice(0, 5).join('\n')}\nb c\n`,
+        'a\n‹redacted: private key›\nb c\n',
+      ],
+      [
+        'numbered',
+        whole
+          .slice(1)
+          .map((text, i) => `  ${i + 2}\t${text}`)
+          .join('\n'),
+        '‹redacted: private key›',
+      ],
+      ['with CR LF', `a\r\n${whole.slice(1).join('\r\n')}\r\nb`, 'a\r\n‹redacted: private key›\r\nb'],
+      [
+        'twice',
+        [...whole]
+          .reverse()
+          .concat([...whole].reverse())
+          .join('\n'),
+        '‹redacted: private key›\n‹redacted: private key›',
+      ],
+      ['in one line', `x ${lines.join('\\n')}\\n${end}\\n"`, 'x ‹redacted: private key›\\n"'],
+      ['its last line alone', `a\n${end}\nb\n`, `a\n${end}\nb\n`],
+      ['no key at all', `${lines.join('\n')}\ndone\n`, `${lines.join('\n')}\ndone\n`],
+    ]
+    it.each(shapes)('%s', (_name, text, expected) => {
+      expect(redact(text).text).toBe(expected)
+      expect(redact(expected).text).toBe(expected)
+      for (const size of [1, 7, 64, 65, 1000]) {
+        const stream = createStreamRedactor()
+        let out = ''
+        for (let i = 0; i < text.length; i += size) out += stream.push(text.slice(i, i + size))
+        expect(out + stream.flush()).toBe(expected)
+      }
+    })
+    it('is not waited for without end', () => {
+      const stream = createStreamRedactor()
+      let out = ''
+      for (let i = 0; i < 1000; i++) out += stream.push(`${lines[i % 8] as string}\n`)
+      expect(out.length).toBeGreaterThan(40_000)
+      expect(out.length + stream.flush().length).toBe(65_000)
+    })
   })
 
   it('says where the replacements stand', () => {
@@ -168,6 +337,29 @@ describe('redact', () => {
       ' -p',
       'redis-cli -a ',
       '"aSecret":"\\',
+      j('-----END PRIVATE', ' KEY-----'),
+      `${j('-----END PRIVATE', ' KEY-----')}\n`,
+      `${'aB3'.repeat(21)}\n`,
+      `${'aB3'.repeat(21)}\n${j('-----END PRIVATE', ' KEY-----')}\n`,
+      'Cookie: a=b; ',
+      '"Cookie: a=b;',
+      'curl -b a=',
+      '<password>',
+      '<password a',
+      'aPassword',
+      'AccountKey=;',
+      'echo a ',
+      'echo a | a ',
+      'htpasswd -b ',
+      'nmcli a ',
+      'openssl -a ',
+      'smbclient -U a ',
+      'sudo -S a <<< ',
+      String.raw`\"password\":\"`,
+      'name="password" ',
+      'password ',
+      '--password="; ',
+      'http://a:b;',
     ]
     for (const shape of shapes) {
       const text = shape.repeat(Math.ceil(2 ** 20 / shape.length))
@@ -180,7 +372,23 @@ describe('redact', () => {
   it('changes nothing more the second time', () => {
     const piece = fc.oneof(
       fc.constantFrom(...SECRETS.map(([template, secret]) => template.replace('{}', () => secret))),
-      fc.constantFrom(...PLAIN, PEM, '\n', ' ', '=', ':', '"', "'", '@', '‹', '›', 'password', '--token ', '://'),
+      fc.constantFrom(
+        ...PLAIN,
+        PEM,
+        ...KEY_LINES,
+        '\n',
+        ' ',
+        '=',
+        ':',
+        '"',
+        "'",
+        '@',
+        '‹',
+        '›',
+        'password',
+        '--token ',
+        '://',
+      ),
       fc.string({ unit: 'grapheme', maxLength: 12 }),
     )
     fc.assert(
@@ -196,7 +404,7 @@ describe('redact', () => {
 describe('createStreamRedactor', () => {
   const line = fc.oneof(
     fc.constantFrom(...SECRETS.map(([template, secret]) => template.replace('{}', () => secret))),
-    fc.constantFrom(...PLAIN, PEM, PEM.slice(0, 70), ''),
+    fc.constantFrom(...PLAIN, PEM, PEM.slice(0, 70), '', ...KEY_LINES),
     fc.string({ maxLength: 30 }),
   )
 

@@ -1,4 +1,6 @@
 import type { Span } from '../../../src-preload/contract/model'
+import { findKeys, waitingFrom } from './keys'
+import { quoteState } from './quotes'
 import { PATTERNS } from './rules'
 
 /** One secret that was taken out: where it stood in the original text and where its replacement stands in the new one. */
@@ -25,33 +27,22 @@ interface Hit {
 export const MAX_LINE = 8 * 1024
 const OVERLAP = 2 * 1024
 
-const PEM_BEGIN = /-----BEGIN ((?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?)-----/g
-
-/** Where a private-key block that begins at `from` ends: behind its END line, or with the text when it was cut off. */
-function pemEnd(text: string, from: number, label: string): { end: number; closed: boolean } {
-  const marker = `-----END ${label}-----`
-  const at = text.indexOf(marker, from)
-  return at < 0 ? { end: text.length, closed: false } : { end: at + marker.length, closed: true }
-}
-
 function findPem(text: string): Hit[] {
-  const hits: Hit[] = []
-  if (!text.includes('PRIVATE KEY')) return hits
-  PEM_BEGIN.lastIndex = 0
-  for (let match = PEM_BEGIN.exec(text); match; match = PEM_BEGIN.exec(text)) {
-    const { end } = pemEnd(text, match.index, match[1] as string)
-    hits.push({ kind: 'private key', start: match.index, end })
-    PEM_BEGIN.lastIndex = end
-  }
-  return hits
+  return findKeys(text)
+    .filter(({ secret }) => secret)
+    .map(({ start, end }) => ({ kind: 'private key', start, end }))
 }
 
 /** A wider net that costs one pass: a piece without any of these holds no secret that the patterns know. */
-const ANY_SIGN = /[=:@'"_$]|eyJ|-[a-zA-Z]|A[KSBCI]|SG\.|pass/i
+const ANY_SIGN = /[=:@'"_$<]|eyJ|-[a-zA-Z]|A[KSBCI]|SG\.|key-|pass|secret|auth|psk|pw/i
+
+/** What ends a word and starts another command. */
+const OPERATOR = /[;|&]/
 
 function findInPiece(piece: string, offset: number, hits: Hit[]): void {
   if (!ANY_SIGN.test(piece)) return
-  for (const { kind, pattern, sign, real } of PATTERNS) {
+  let quotes: Uint8Array | null = null
+  for (const { kind, pattern, sign, real, list } of PATTERNS) {
     if (sign && !sign.test(piece)) continue
     pattern.lastIndex = 0
     for (let match = pattern.exec(piece); match; match = pattern.exec(piece)) {
@@ -63,8 +54,16 @@ function findInPiece(piece: string, offset: number, hits: Hit[]): void {
         continue
       }
       // The value is the last thing but a quote or a delimiter in every pattern.
-      const start = offset + match.index + match[0].lastIndexOf(value)
-      hits.push({ kind, start, end: start + value.length })
+      const at = match.index + match[0].lastIndexOf(value)
+      let length = value.length
+      if (!list && OPERATOR.test(value)) {
+        // An operator of the shell outside of quotes ends the value: what comes behind it runs, and has to be seen.
+        quotes ??= quoteState(piece)
+        if (quotes[at] === 0) length = value.search(OPERATOR)
+        if (length < value.length) pattern.lastIndex = at + length
+        if (length === 0) continue
+      }
+      hits.push({ kind, start: offset + at, end: offset + at + length })
     }
   }
 }
@@ -210,24 +209,19 @@ export function createStreamRedactor(): StreamRedactor {
     for (;;) {
       swallow()
       if (inside !== null) return out
-      PEM_BEGIN.lastIndex = 0
-      const begin = held.includes('PRIVATE KEY') ? PEM_BEGIN.exec(held) : null
-      if (begin) {
-        const { end, closed } = pemEnd(held, begin.index, begin[1] as string)
-        if (!closed) {
-          out += release(begin.index)
-          out += '‹redacted: private key›'
-          inside = `-----END ${begin[1] as string}-----`
-          continue
-        }
-        out += release(begin.index)
-        held = held.slice(end - begin.index)
+      const blocks = findKeys(held)
+      const last = blocks.at(-1)
+      if (last && last.awaits !== null) {
+        out += release(last.start)
         out += '‹redacted: private key›'
+        inside = last.awaits
         continue
       }
-      const line = held.lastIndexOf('\n')
-      if (line >= 0) out += release(line + 1)
-      if (held.length > MAX_LINE + OVERLAP) {
+      const closed = blocks.findLast((block) => !block.pending)?.end ?? 0
+      let upTo = waitingFrom(held, closed)
+      if (last?.pending && last.start < upTo) upTo = Math.max(closed, held.lastIndexOf('\n', last.start) + 1)
+      if (upTo > 0) out += release(upTo)
+      if (held.length - held.lastIndexOf('\n') > MAX_LINE + OVERLAP) {
         // Cut where no secret stands across the cut.
         let cut = held.length - OVERLAP
         for (const hit of find(held)) if (hit.start < cut && hit.end > cut) cut = hit.start
@@ -240,6 +234,8 @@ export function createStreamRedactor(): StreamRedactor {
   return {
     push(text) {
       held += text
+      // Nothing can be given out before a line ends, a marker ends or the line is too long.
+      if (inside === null && held.length <= MAX_LINE + OVERLAP && !/[\n-]/.test(text)) return ''
       return drain()
     },
     flush() {
