@@ -79,7 +79,7 @@ export interface FinishedRun {
 
 /**
  * The durable truth. Every method is synchronous and one transaction; what decides or begins something is on the disk
- * (synchronous FULL) when it returns. Every method that changes an execution or approval writes its ledger entry in the same
+ * (synchronous FULL) when it returns, the end of a run shortly after. Every method that changes an execution or approval writes its ledger entry in the same
  * transaction.
  */
 export interface Store {

@@ -409,10 +409,9 @@ export function createGate(deps: GateDeps): Gate {
     plans.set(executionId, plan)
     remember(executionId, asked)
     if (approval !== null) feed.publish({ type: 'approval', id: approval.id, executionId })
-    const execution = changed(executionId)
-    if (state !== 'requested') return execution
-    await start(executionId, 'requested', plan, principal)
-    return requireExecution(executionId)
+    if (state !== 'requested') return changed(executionId)
+    // The windows hear of it when it runs, a moment later.
+    return (await start(executionId, 'requested', plan, principal)) ?? requireExecution(executionId)
   }
 
   /** A verifying command runs unasked after the other, so it has to be one that would run unasked at that place. */
@@ -511,13 +510,13 @@ export function createGate(deps: GateDeps): Gate {
       changed(executionId)
   }
 
-  /** Looks at the place once more, compares the digest, claims, spawns. Returns once it runs or is settled. */
+  /** Looks at the place once more, compares the digest, claims, spawns. Returns once it runs, or null when it does not. */
   async function start(
     executionId: string,
     from: 'requested' | 'approved',
     agreed: Plan,
     principal: Principal,
-  ): Promise<void> {
+  ): Promise<ExecutionView | null> {
     try {
       const { version } = deps.policy.layers(policyAgent(principal))
       const now = planOf(await look(agreed.target, agreed), agreed, version)
@@ -528,21 +527,21 @@ export function createGate(deps: GateDeps): Gate {
           `Changed since it was agreed to: ${planDrift(agreed, now).join(', ')}. Nothing ran.`,
           'drift',
         )
-        return
+        return null
       }
       health.requireRuns()
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error)
       refuse(executionId, from, `It could not be prepared again: ${text}`, 'drift')
-      return
+      return null
     }
     // Somebody may have ended the core, cancelled or started it in the meantime: the claim says who won.
-    if (closing || !store.claim(executionId, from, clock.now())) return
-    run(executionId, agreed, from === 'requested')
+    if (closing || !store.claim(executionId, from, clock.now())) return null
+    return run(executionId, agreed, from === 'requested')
   }
 
   /** Spawns a claimed execution. Everything from here on ends in `finish`. */
-  function run(executionId: string, plan: Plan, automatic: boolean): void {
+  function run(executionId: string, plan: Plan, automatic: boolean): ExecutionView {
     const recorder = new OutputRecorder(executionId, {
       redactor: createStreamRedactor,
       redact: (text) => redact(text).text,
@@ -552,7 +551,7 @@ export function createGate(deps: GateDeps): Gate {
     outputs.open(executionId, recorder)
     const entry: LiveRun = { handle: null, stopping: null, stoppedBy: null, done: Promise.resolve() }
     live.set(executionId, entry)
-    changed(executionId)
+    const running = changed(executionId)
 
     const runner = runnerFor(plan.kind)
     const attempt = (script: string, timeoutMs: number, unasked: boolean): Promise<RunEnd> => {
@@ -603,6 +602,7 @@ export function createGate(deps: GateDeps): Gate {
       recorder.end()
       await finish(executionId, recorder, entry, end, verified)
     })()
+    return running
   }
 
   function endState(

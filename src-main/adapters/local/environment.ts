@@ -41,15 +41,24 @@ export const SYSTEM_FOLDERS: readonly string[] = [
   '/snap/bin',
 ]
 
+/** What is left of the app's own environment for runs; computed once for each kind of run, since it does not change. */
+export interface BaseEnvironments {
+  readonly automatic: Readonly<Record<string, string>>
+  readonly agreed: Readonly<Record<string, string>>
+}
+
 /**
- * The environment a run gets: the app's own without what would change a command unseen, then the plan's variables. An
- * automatic run also loses what looks like a secret and every folder on PATH that is not the system's.
+ * The environments that runs get: the app's own without what would change a command unseen. An automatic run also loses what looks
+ * like a secret and every folder on PATH that is not the system's.
  */
-export function runEnvironment(
+export function baseEnvironments(base: Readonly<Record<string, string | undefined>>): BaseEnvironments {
+  return { automatic: reduced(base, true), agreed: reduced(base, false) }
+}
+
+function reduced(
   base: Readonly<Record<string, string | undefined>>,
-  plan: Readonly<Record<string, string>>,
   automatic: boolean,
-): Record<string, string> {
+): Readonly<Record<string, string>> {
   const env: Record<string, string> = {}
   for (const [name, value] of Object.entries(base)) {
     if (value === undefined || NEVER.some((pattern) => pattern.test(name))) continue
@@ -81,5 +90,5 @@ export function runEnvironment(
       GIT_CONFIG_VALUE_1: '/dev/null',
     })
   }
-  return { ...env, ...plan }
+  return env
 }

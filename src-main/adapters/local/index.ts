@@ -6,11 +6,11 @@ import { basename, isAbsolute, resolve } from 'node:path'
 import { NomosError } from '../../../src-preload/contract/errors'
 import type { FileIdentity } from '../../../src-preload/contract/model'
 import type { PlanDraft, Prepared, RunEnd, RunHandle, Runner } from '../../ports'
-import { runEnvironment } from './environment'
+import { baseEnvironments } from './environment'
 import { fileIdentity, type Resolved, resolveProgram } from './identity'
 import { repositoryFinding } from './repository'
 
-export { RUN_MARKER, runEnvironment, SYSTEM_FOLDERS } from './environment'
+export { baseEnvironments, RUN_MARKER, SYSTEM_FOLDERS } from './environment'
 
 /** From the polite signal to the one that cannot be ignored. */
 const KILL_AFTER_MS = 2000
@@ -97,6 +97,7 @@ export interface LocalRunner extends Runner {
 
 /** Runs scripts on this computer, each in a process group of its own, with no terminal and nothing on its input. */
 export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.env): LocalRunner {
+  const environments = baseEnvironments(baseEnvironment)
   const live = new Set<RunHandle>()
   const groups = new Set<number>()
 
@@ -105,7 +106,7 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
 
     async prepare(draft: PlanDraft): Promise<Prepared> {
       const cwd = await workingFolder(draft.cwd)
-      const env = runEnvironment(baseEnvironment, draft.env, false)
+      const env: Readonly<Record<string, string>> = { ...environments.agreed, ...draft.env }
       const resolved: Resolved[] = []
       for (const program of draft.programs)
         resolved.push(await resolveProgram(program, cwd, env.PATH ?? '/usr/bin:/bin'))
@@ -136,7 +137,7 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
       try {
         child = spawn(file, args, {
           cwd: plan.cwd ?? undefined,
-          env: runEnvironment(baseEnvironment, plan.env, mode.automatic),
+          env: { ...(mode.automatic ? environments.automatic : environments.agreed), ...plan.env },
           stdio: ['ignore', 'pipe', 'pipe'],
           detached: true,
         })
