@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -8,9 +8,11 @@ import {
   escapeForPrintf,
   type FarCommand,
   type FarSide,
+  killCommand,
   nonce,
   parseProbe,
   probeCommand,
+  unameCommand,
 } from './far-side'
 import { MarkerFilter } from './marker'
 
@@ -171,6 +173,35 @@ describe('the command', () => {
     expect(result.code).toBe(124)
   })
 
+  it('is ended with its grandchildren where the far side has no dead-man that would hand the signal on', async () => {
+    const word = `3${process.pid}.77`
+    const sleeping = (): number =>
+      spawnSync('pgrep', ['-xf', `sleep ${word}`], { encoding: 'utf8' })
+        .stdout.split('\n')
+        .filter((line) => line !== '').length
+    const until = async (holds: () => boolean): Promise<void> => {
+      for (let i = 0; i < 100 && !holds(); i += 1) await new Promise((resolve) => setTimeout(resolve, 50))
+      expect(holds()).toBe(true)
+    }
+    const script = `sleep ${word} & (sleep ${word} & sleep ${word}) & sleep ${word}; true`
+    const built = buildCommand({ ...FAR, timeout: 'none' }, nonce(), command(script))
+    const child = spawn('/bin/sh', ['-c', built.line], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+    const ended = new Promise((resolve) => child.on('exit', (_code, signal) => resolve(signal)))
+    await until(() => sleeping() === 4)
+    const killer = nonce()
+    const kill = killCommand(killer, { pid: child.pid as number, group: true })
+    expect(spawnSync('/bin/sh', ['-c', kill], { encoding: 'utf8' }).stdout).toBe(`${killer} gone\n`)
+    expect(await ended).toBe('SIGTERM')
+    await until(() => sleeping() === 0)
+  })
+
+  it('is started by the dead-man that was probed, not by one of the account', async () => {
+    const { env, ranOf } = shadows(['timeout'])
+    const result = await ran(bash, FAR, command('echo "$PATH"'), env)
+    expect(result.stdout).toBe(`${env.PATH}\n`)
+    expect(ranOf()).toBe('')
+  })
+
   it('takes no functions, BASH_ENV or options out of the environment', async () => {
     const env = {
       PATH: process.env.PATH,
@@ -216,18 +247,160 @@ describe('the command', () => {
     const scrubbed = await ran(bash, FAR, command('env | sort', { automatic: true, env: { MINE: '1' } }), env)
     expect(scrubbed.stdout.split('\n').filter((text) => !/^(_|SHLVL|PWD|OLDPWD)=/.test(text))).toEqual([
       'DOCKER_HOST=tcp://there',
+      'GIT_ALLOW_PROTOCOL=none',
+      'GIT_ASKPASS=/bin/false',
+      'GIT_CONFIG_COUNT=2',
+      'GIT_CONFIG_KEY_0=core.fsmonitor',
+      'GIT_CONFIG_KEY_1=core.hooksPath',
+      "GIT_CONFIG_PARAMETERS='core.fsmonitor=false' 'core.hooksPath=/dev/null'",
+      'GIT_CONFIG_VALUE_0=false',
+      'GIT_CONFIG_VALUE_1=/dev/null',
       'GIT_OPTIONAL_LOCKS=0',
       'GIT_PAGER=cat',
+      'GIT_SSH_COMMAND=/bin/false',
+      'GIT_TERMINAL_PROMPT=0',
       'HOME=/home/x',
       'LANG=C.UTF-8',
       'MINE=1',
       'PAGER=cat',
-      `PATH=${process.env.PATH}`,
+      'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
       'SYSTEMD_PAGER=cat',
       '',
     ])
     const asked = await ran(bash, FAR, command('echo "$GIT_DIR $MANPAGER"'), env)
     expect(asked.stdout).toBe('/nowhere x\n')
+  })
+
+  /** A folder in front of PATH where programs of the system's names leave a proof that they ran. */
+  function shadows(names: readonly string[]): { env: NodeJS.ProcessEnv; ranOf: () => string } {
+    const bin = join(mkdtempSync(join(dir, 'shadow-')), 'bin')
+    mkdirSync(bin)
+    const proof = join(bin, 'proof')
+    for (const name of names) {
+      writeFileSync(join(bin, name), `#!/bin/sh\necho ${name} >>"${proof}"\nexec /usr/bin/${name} "$@"\n`, {
+        mode: 0o755,
+      })
+    }
+    return {
+      env: { PATH: `${bin}:${process.env.PATH}`, HOME: dir },
+      ranOf: () => (existsSync(proof) ? readFileSync(proof, 'utf8') : ''),
+    }
+  }
+
+  it('starts the programs of the system only, when nobody was asked', async () => {
+    for (const [, login] of present) {
+      for (const far of EVERY_FAR) {
+        for (const script of ['ls -d /', `ls -d / # ${'x'.repeat(30_000)}`]) {
+          const { env, ranOf } = shadows(['ls', 'env', 'timeout', 'bash', 'setsid', 'cat', 'printf'])
+          const result = await ran(login, far, command(script, { automatic: true }), env)
+          expect({ stdout: result.stdout, ran: ranOf() }).toEqual({ stdout: '/\n', ran: '' })
+        }
+      }
+    }
+    const { env, ranOf } = shadows(['ls'])
+    expect((await ran(bash, FAR, command('ls -d /'), env)).stdout).toBe('/\n')
+    expect(ranOf()).toBe('ls\n')
+  }, 60_000)
+
+  it('takes the helpers of the system for its own work', () => {
+    const { env, ranOf } = shadows(['ps', 'timeout', 'uname', 'sudo', 'sleep', 'kill'])
+    const word = nonce()
+    const line = (text: string): string => spawnSync('/bin/sh', ['-c', text], { env, encoding: 'utf8' }).stdout
+    expect(parseProbe(word, line(probeCommand(word)))).toMatchObject({ bash: true })
+    expect(line(unameCommand(word))).toContain(word)
+    expect(line(killCommand(word, { pid: 2 ** 22 + 1, group: true }))).toBe(`${word} gone\n`)
+    expect(ranOf()).toBe('')
+  })
+
+  it('does without bash and timeout where the folders of the system have none', async () => {
+    const built = buildCommand(FAR, nonce(), command('echo "$0 ran"', { automatic: true }))
+    // The folders of a host that has nothing but `env` in them.
+    const bin = join(dir, 'poor')
+    mkdirSync(bin)
+    writeFileSync(join(bin, 'env'), '#!/bin/sh\nexec /usr/bin/env "$@"\n', { mode: 0o755 })
+    const line = built.line.replaceAll('/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', '/nomos/poor')
+    const result = spawnSync('/bin/sh', ['-c', line.replaceAll('/nomos/poor', '/proc/self/cwd')], {
+      cwd: bin,
+      encoding: 'utf8',
+    })
+    expect(result.stdout).toMatch(/\n\/bin\/sh ran\n$/)
+  })
+
+  it.skipIf(spawnSync('git', ['--version']).status !== 0)('starts nothing that a repository names', async () => {
+    const repository = mkdtempSync(join(dir, 'repository-'))
+    const proof = join(repository, 'proof')
+    const hook = join(repository, 'hook')
+    writeFileSync(hook, `#!/bin/sh\necho ran >>"${proof}"\n`, { mode: 0o755 })
+    const git = (...args: string[]): void =>
+      expect(spawnSync('git', args, { cwd: repository, encoding: 'utf8' })).toMatchObject({ status: 0 })
+    git('init', '-q')
+    git('config', 'core.fsmonitor', './hook')
+    git('config', 'core.sshCommand', './hook')
+    git('config', 'core.askPass', './hook')
+    git('remote', 'add', 'origin', 'ssh://nowhere.invalid/a')
+    git('remote', 'add', 'other', 'ext::./hook')
+    git('config', 'protocol.ext.allow', 'always')
+    const script = 'git status; git ls-remote origin; git ls-remote other; true'
+    const env = { PATH: process.env.PATH, HOME: repository }
+    for (const old of ['', 'unset GIT_CONFIG_COUNT; ']) {
+      await ran(bash, FAR, command(old + script, { cwd: repository, automatic: true }), env)
+      expect(existsSync(proof)).toBe(false)
+    }
+    await ran(bash, FAR, command('git status', { cwd: repository }), env)
+    expect(existsSync(proof)).toBe(true)
+  })
+
+  describe('has limits when nobody was asked', () => {
+    const shells = [
+      ['dash', '/bin/dash'],
+      ['bash', '/bin/bash --posix'],
+      ['busybox', '/bin/busybox sh'],
+    ].filter(([, program]) => existsSync((program as string).split(' ')[0] as string))
+    const limits = "grep -E '^Max (file size|address space)' /proc/self/limits | tr -s ' ' | cut -d' ' -f4,5"
+
+    it.skipIf(!existsSync('/proc/self/limits')).each(shells)('under %s as /bin/sh', (_name, program) => {
+      const run = (wanted: FarCommand, before = ''): { stdout: string; status: number | null } => {
+        const line = buildCommand(FAR, nonce(), wanted).line.replaceAll('/bin/sh', program as string)
+        return spawnSync('/bin/sh', ['-c', `${before}${line}`], { encoding: 'utf8' })
+      }
+      const of = (text: string): string => text.split('\n').slice(1).join(' ').trim()
+      const free = of(run(command(limits)).stdout)
+      expect(of(run(command(limits, { automatic: true })).stdout)).toBe('67108864 67108864 4294967296 4294967296')
+      expect(of(run(command(`${limits} # node`, { automatic: true })).stdout)).toBe(
+        `67108864 67108864 ${free.split(' ').slice(2).join(' ')}`,
+      )
+      // A stricter limit of the host stays, and is no fault.
+      expect(of(run(command(limits, { automatic: true }), 'ulimit -f 1000; ').stdout)).toMatch(/^512000 512000 /)
+      const file = join(dir, 'large')
+      const write = (mb: number) =>
+        run(command(`head -c ${mb}M /dev/zero >"${file}"`, { cwd: dir, automatic: true })).status
+      expect(write(60)).toBe(0)
+      expect(write(70)).not.toBe(0)
+      rmSync(file, { force: true })
+    })
+
+    it('or none, where the shell knows none', () => {
+      const { line } = buildCommand(FAR, nonce(), command('echo ran', { automatic: true }))
+      const without = line.replaceAll('ulimit', 'no-such-limit')
+      expect(spawnSync('/bin/sh', ['-c', without], { encoding: 'utf8' })).toMatchObject({ status: 0 })
+    })
+
+    it('that reach neither what is piped nor programs that need many addresses', async () => {
+      const piped = await ran(bash, FAR, command('head -c 100M /dev/zero | wc -c', { automatic: true }))
+      expect(piped).toMatchObject({ stdout: '104857600\n', code: 0 })
+      for (const script of [
+        'git status',
+        'cd /x && /opt/node/bin/node -v',
+        'java -version',
+        'kafka-topics.sh --list',
+      ]) {
+        expect(buildCommand(FAR, nonce(), command(script, { automatic: true })).line).not.toContain('ulimit -v')
+      }
+      for (const script of ['ls -la', 'cat .gitignore-less', 'docker ps', 'journalctl -n 5']) {
+        expect(buildCommand(FAR, nonce(), command(script, { automatic: true })).line).toContain('ulimit -v')
+      }
+      expect(buildCommand(FAR, nonce(), command('ls')).line).not.toContain('ulimit')
+    })
   })
 
   it('goes through stdin only when it is long, and never in part', async () => {

@@ -35,7 +35,6 @@ const KEPT = [
   'USER',
   'LOGNAME',
   'SHELL',
-  'PATH',
   'LANG',
   'LANGUAGE',
   'LC_ALL',
@@ -59,7 +58,59 @@ const KEPT = [
   'NO_PROXY',
 ] as const
 
-const FORCED = ['PAGER=cat', 'GIT_PAGER=cat', 'SYSTEMD_PAGER=cat', 'GIT_OPTIONAL_LOCKS=0'] as const
+/**
+ * Where programs are looked for when nobody was asked: a `ls` in ~/bin of the account is not the `ls` that was judged. The folders of the
+ * local runner but for Homebrew's, which the ordinary user may write to, and /snap/bin, whose programs are starters that read the user's
+ * environment and may start a service; on a host we cannot look first at what stands there.
+ */
+export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** For our own helpers (`ps`, `sudo`, `timeout`): the system's where it has them, else wherever the host keeps them (NixOS). */
+const SYSTEM_FIRST = `PATH=${SYSTEM_PATH}:$PATH; export PATH`
+
+/** Settings of git that name programs a mere `git status` would start. Only environment and `-c` are above those of the repository. */
+const GIT_SETTINGS = [
+  ['core.fsmonitor', 'false'],
+  ['core.hooksPath', '/dev/null'],
+] as const
+
+const FORCED = [
+  `PATH=${SYSTEM_PATH}`,
+  'PAGER=cat',
+  'GIT_PAGER=cat',
+  'SYSTEMD_PAGER=cat',
+  'GIT_OPTIONAL_LOCKS=0',
+  // A read never starts what a repository names for its remotes, and asks nobody for a password.
+  'GIT_TERMINAL_PROMPT=0',
+  'GIT_ASKPASS=/bin/false',
+  'GIT_SSH_COMMAND=/bin/false',
+  'GIT_ALLOW_PROTOCOL=none',
+  `GIT_CONFIG_COUNT=${GIT_SETTINGS.length}`,
+  ...GIT_SETTINGS.flatMap(([name, value], i) => [`GIT_CONFIG_KEY_${i}=${name}`, `GIT_CONFIG_VALUE_${i}=${value}`]),
+] as const
+
+/** The same for gits before 2.31, which do not know GIT_CONFIG_COUNT; it holds quotes, so it travels as an argument. */
+const GIT_SETTINGS_OF_OLD = `GIT_CONFIG_PARAMETERS=${GIT_SETTINGS.map(([name, value]) => `'${name}=${value}'`).join(' ')}`
+
+/**
+ * What one file of a run nobody was asked about may grow to. /bin/sh counts in 512 bytes (dash, busybox and bash in its POSIX mode, which
+ * the name `sh` puts it in; before 4.1 it counted in 1024, which makes it 128 MB).
+ */
+const FILE_BLOCKS = (64 * 1024 * 1024) / 512
+/** Its address space, in 1024 bytes for every shell. */
+const MEMORY_KB = 4 * 1024 * 1024
+
+/**
+ * Programs that reserve far more addresses than they use, or map files as large as a repository: a limit would break them. Whatever the
+ * script names them for (`kubectl get node`), it then runs without that limit.
+ */
+const WIDE =
+  /(?<![\w-])(?:git|node|nodejs|np[mx]|pnpm|yarn|bun|deno|tsx?c?|electron|code|chrom(?:e|ium)|java|javac|j(?:ps|stat|map|stack|cmd|info|shell|ar)|keytool|mvn|gradle|sbt|scala|kotlin|groovy|clojure|spark|hadoop|hdfs|hbase|kafka|zk|zookeeper|cassandra|nodetool|elasticsearch|opensearch|logstash|solr|jenkins|tomcat|catalina|jboss|dotnet|pwsh|erl|elixir|iex|mix|rabbitmq|ghc|stack|cabal|pandoc|shellcheck|julia|qemu|mongod?|mongosh)(?![a-z])/i
+
+/** Sets a limit if the shell and the host let it; the first try is a shell of its own, because some shells end at a refusal. */
+function limit(option: string, amount: number): string {
+  return `if (ulimit ${option} ${amount}) >/dev/null 2>&1; then ulimit ${option} ${amount}; fi`
+}
 
 /** A fresh word nobody on the far side can know beforehand. */
 export function nonce(): string {
@@ -102,6 +153,8 @@ export function probeCommand(word: string): string {
   const script = [
     'b=0; command -v bash >/dev/null 2>&1 && b=1',
     's=0; command -v setsid >/dev/null 2>&1 && s=1',
+    // What follows is started, not only looked for.
+    SYSTEM_FIRST,
     't=none',
     'if timeout -k 2 5 true >/dev/null 2>&1; then t=seconds; elif timeout -t 5 true >/dev/null 2>&1; then t=option; fi',
     'g=; if [ -r /proc/$$/stat ]; then read -r a1 a2 a3 a4 g a6 </proc/$$/stat; else g=$(ps -o pgid= -p $$ 2>/dev/null); fi',
@@ -144,26 +197,45 @@ export interface BuiltCommand {
  * The outer shell decodes, enters the folder, writes the marker to both streams (all that came before it is noise of the login), and
  * then *becomes* `env … timeout … bash --norc -p -c <script>`: the pid it told is the group's, and exit code and signal are the script's own.
  * `-p` keeps bash from taking functions, BASH_ENV and SHELLOPTS out of the environment; unlike for sh that is all it does for equal ids.
+ *
+ * A run that nobody was asked about gets an environment of its own, the system's programs only, and limits; `systemOnly` comes before the
+ * first program of ours, so that `env`, `timeout` and `bash` are the system's too. The plan's variables come last: with any of them the
+ * gate asks.
  */
 export function buildCommand(far: FarSide, word: string, command: FarCommand): BuiltCommand {
   const script = escapeForPrintf(command.script)
   const byStdin = script.length > LONGEST_COMMAND_LINE
-  const pairs = Object.entries(command.env).map(([name, value]) => escapeForPrintf(`${name}=${value}`))
+  const agreed = Object.entries(command.env).map(([name, value]) => `${name}=${value}`)
+  const pairs = (command.automatic ? [GIT_SETTINGS_OF_OLD, ...agreed] : agreed).map(escapeForPrintf)
   const cwd = command.cwd === null ? null : command.cwd.startsWith('-') ? `./${command.cwd}` : command.cwd
 
   const shell = far.bash ? 'bash --norc -p -c' : '/bin/sh -c'
   const seconds = Math.ceil(command.timeoutMs / 1000) + DEAD_MAN_MARGIN_S
   const deadMan =
-    far.timeout === 'seconds' ? `timeout -k 2 ${seconds} ` : far.timeout === 'option' ? `timeout -t ${seconds} ` : ''
+    far.timeout === 'seconds' ? `timeout -k 2 ${seconds}` : far.timeout === 'option' ? `timeout -t ${seconds}` : ''
+  // A host may have these outside of the system's folders only; then a run nobody was asked about does without.
+  const found = (word: string, otherwise: string): string =>
+    `$(command -v ${word.split(' ')[0]} >/dev/null 2>&1 && echo "${word}" || echo "${otherwise}")`
+  const starter = command.automatic
+    ? `${deadMan === '' ? '' : found(deadMan, '')} ${far.bash ? found(shell, '/bin/sh -c') : shell}`
+    : deadMan === ''
+      ? shell
+      : // The one that was probed.
+        `"$(${SYSTEM_FIRST}; command -v timeout)"${deadMan.slice('timeout'.length)} ${shell}`
   const env = command.automatic
     ? `env -i ${[...KEPT.map((name) => `\${${name}+"${name}=$${name}"}`), ...FORCED].join(' ')} "$@" `
     : pairs.length > 0
       ? 'env "$@" '
       : ''
+  const systemOnly = `PATH=${SYSTEM_PATH}; export PATH`
+  const limits = command.automatic
+    ? [limit('-f', FILE_BLOCKS), ...(WIDE.test(command.script) ? [] : [limit('-v', MEMORY_KB)])]
+    : []
   const groupOfOurOwn = far.leads || far.setsid
   const streams = byStdin ? '3<&0 </dev/null' : '</dev/null'
 
   const steps = [
+    ...(command.automatic ? [systemOnly] : []),
     'm=$1$2; s=$(printf %b. "$3"); s=${s%.}; d=$(printf %b. "$4"); d=${d%.}; shift 4',
     'for v do v=$(printf %b. "$v"); set -- "$@" "${v%.}"; shift; done',
     'unset BASH_ENV ENV CDPATH',
@@ -171,7 +243,8 @@ export function buildCommand(far: FarSide, word: string, command: FarCommand): B
     'if [ -n "$d" ]; then cd -- "$d" || { echo "$m:cwd"; exit 1; }; fi',
     // When nobody listens any more these writes fail, and then nothing may start.
     `echo "$m" >&2 || exit 1; echo "$m:$$:${groupOfOurOwn ? 'g' : 'p'}" || exit 1`,
-    `exec ${env}${deadMan}${shell} "$s" ${streams}`,
+    ...limits,
+    `exec ${env}${starter} "$s" ${streams}`,
   ].join('; ')
 
   const payload = byStdin ? escapeForPrintf(readerOf(word)) : script
@@ -181,7 +254,8 @@ export function buildCommand(far: FarSide, word: string, command: FarCommand): B
       ? commandLine([steps, 'sh', ...args])
       : // A login shell that stays as our parent leads the group: make a session below it and hand its exit code on (\041 is `!`).
         commandLine([
-          'exec 3<&0; setsid /bin/sh -c "$0" "$@" <&3 3<&- & exec 3<&-; b=$(printf "\\041"); eval "wait \\$$b"',
+          (command.automatic ? `${systemOnly}; ` : '') +
+            'exec 3<&0; setsid /bin/sh -c "$0" "$@" <&3 3<&- & exec 3<&-; b=$(printf "\\041"); eval "wait \\$$b"',
           steps,
           'sh',
           ...args,
@@ -211,6 +285,7 @@ function readerOf(word: string): string {
  */
 export function killCommand(word: string, target: FarGroup): string {
   const script = [
+    SYSTEM_FIRST,
     't=$3; g=$4',
     'nap() { sleep $1 2>/dev/null || sleep 1; }',
     // A zombie that nobody collects still answers to signal 0 and runs nothing; and to see what may not be signalled takes ps as well.
@@ -228,5 +303,6 @@ export function killCommand(word: string, target: FarGroup): string {
 
 /** Asks the host what it is, with the nonce around the answer so that a chatty login is told apart. */
 export function unameCommand(word: string): string {
-  return commandLine(['echo "$1$2:$(uname -sr 2>/dev/null || echo unknown system):$1$2"', 'sh', ...halves(word)])
+  const script = [SYSTEM_FIRST, 'echo "$1$2:$(uname -sr 2>/dev/null || echo unknown system):$1$2"'].join('; ')
+  return commandLine([script, 'sh', ...halves(word)])
 }

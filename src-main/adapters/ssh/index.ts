@@ -94,6 +94,10 @@ class SshRunner implements Runner, HostProbe {
     this.#startTimeoutMs = options.startTimeoutMs ?? 30_000
   }
 
+  /**
+   * Tells the host keys and nothing of the host: a draft is looked at before anybody agreed to anything, and to resolve programs would mean to
+   * log in and run something there. So `resolved` is empty; instead an automatic run is held to the system's folders (`SYSTEM_PATH`).
+   */
   async prepare(draft: PlanDraft): Promise<Prepared> {
     let hostKeys: readonly KeyFingerprint[] = []
     if (draft.endpoint !== null) {

@@ -177,10 +177,36 @@ describe.skipIf(sshdPath() === null)('a run', () => {
     expect(asked.stdout).toContain('GIT_DIR=/x')
     expect(asked.stdout).not.toContain('BASH_ENV')
     const automatic = await runScript(other.runner, dirty, 'env', {}, { automatic: true })
-    expect(automatic.stdout).not.toMatch(/LD_|GIT_DIR|MANPAGER|BASH_ENV|SSH_/)
+    expect(automatic.stdout).not.toMatch(/^(LD_|GIT_DIR|MANPAGER|BASH_ENV|SSH_)/m)
     expect(automatic.stdout).toMatch(/^PAGER=cat$/m)
     expect(automatic.stdout).toMatch(/^GIT_OPTIONAL_LOCKS=0$/m)
     expect(automatic.stdout).toMatch(/^LANG=C.UTF-8$/m)
+    await other.runner.close()
+    await dirty.stop()
+  })
+
+  it('starts the programs of the system, within limits, when nobody was asked', async () => {
+    const bin = join(dir, 'bin')
+    await fs.mkdir(bin)
+    for (const name of ['ls', 'env', 'timeout', 'bash', 'ps', 'setsid']) {
+      await fs.writeFile(join(bin, name), `#!/bin/sh\necho ${name} >>${dir}/shadow\nexec /usr/bin/${name} "$@"\n`, {
+        mode: 0o755,
+      })
+    }
+    const dirty = await startSshd({ ...QUICK, path: [bin] })
+    const other = await runnerFor(dirty)
+    const script = 'ls -d /; command -v ls; grep "^Max file size" /proc/self/limits'
+    const automatic = await runScript(other.runner, dirty, script, {}, { automatic: true })
+    expect(automatic.end).toEqual({ kind: 'exited', exitCode: 0, signal: null })
+    expect(automatic.stdout).toMatch(/^\/\n(\/usr)?\/bin\/ls\nMax file size +67108864 +67108864 /)
+    expect(existsSync(`${dir}/shadow`)).toBe(false)
+    const long = new Watched(other.runner, await planFor(other.runner, dirty, 'sleep 300'), { automatic: true })
+    await long.started
+    long.handle.stop()
+    await long.end
+    expect(existsSync(`${dir}/shadow`)).toBe(false)
+    // Whoever agreed to a command gets the account's own programs.
+    expect((await runScript(other.runner, dirty, 'command -v ls')).stdout).toBe(`${bin}/ls\n`)
     await other.runner.close()
     await dirty.stop()
   })
@@ -200,27 +226,6 @@ describe.skipIf(sshdPath() === null)('a run', () => {
       expect(performance.now() - began).toBeLessThan(1500)
       expect(alive(word)).toEqual([])
       watched.handle.stop()
-    })
-
-    it('takes them where the far side has no dead-man that would hand the signal on', async () => {
-      const folder = join(dir, 'no-timeout')
-      await fs.mkdir(folder, { recursive: true })
-      await fs.writeFile(join(folder, 'timeout'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
-      const bare = await startSshd({ ...QUICK, path: [folder] })
-      const other = await runnerFor(bare)
-      const word = unique()
-      const watched = new Watched(
-        other.runner,
-        await planFor(other.runner, bare, `sleep ${word} & (sleep ${word} & sleep ${word}) & sleep ${word}; true`),
-      )
-      expect(
-        await eventually(() => alive(`sleep ${word}`).filter((line) => /^[0-9]+ sleep /.test(line)).length === 4),
-      ).toBe(true)
-      watched.handle.stop()
-      expect(await watched.end).toEqual({ kind: 'exited', exitCode: null, signal: 'SIGTERM' })
-      expect(alive(word)).toEqual([])
-      await other.runner.close()
-      await bare.stop()
     })
 
     it('is killed when it does not listen', async () => {
