@@ -130,7 +130,11 @@ function spanOf(words: readonly Word[]): Span {
 
 /** Assignments that change how a program speaks, never what it does. */
 function harmlessAssignment(name: string, value: string): boolean {
-  return /^(?:LANG|LC_[A-Z]+|TZ|COLUMNS)$/.test(name) && /^[A-Za-z0-9_.:/+,<>@-]*$/.test(value)
+  if (name === 'COLUMNS') return /^[0-9]{0,5}$/.test(value)
+  // A path in here would be opened, whatever it is.
+  if (value.includes('..')) return false
+  if (name === 'TZ') return /^(?:[A-Za-z0-9_+<-][A-Za-z0-9_.:/+,<>-]*)?$/.test(value)
+  return /^(?:LANG|LC_[A-Z]+)$/.test(name) && /^[A-Za-z0-9_.@-]*$/.test(value)
 }
 
 /** Takes off `sudo` when it changes no more than the user; null when it may do more. */

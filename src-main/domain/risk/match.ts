@@ -320,7 +320,14 @@ export function asksForHelp(program: Program, words: readonly Word[]): boolean {
   if (!program.help || words.length < 2 || words.length > 5) return false
   const last = words[words.length - 1]?.value
   if (last !== '--help' && !(last === '-h' && words.length === 2)) return false
-  return words.slice(1, -1).every((word) => word.value !== null && /^[a-z][a-z0-9-]*$/.test(word.value))
+  // Only for sub-commands that are known: any other name may be that of a plug-in, which is started to print its help.
+  let forms = program.forms
+  for (const { value } of words.slice(1, -1)) {
+    if (value === null) return false
+    forms = forms.flatMap((form) => form.commands?.get(value) ?? [])
+    if (forms.length === 0) return false
+  }
+  return true
 }
 
 /** Matches a whole simple command against the positive schema of its program. */
