@@ -81,6 +81,8 @@ const SECRETS: readonly (readonly [string, string])[] = [
   ['curl -s --cookie session={} https://a.example', 'f00dfeed77'],
   ['  DB_PASS: {}', 'hunter2'],
   ['smtp_pwd: {}', 'hunter2'],
+  ['  pass: {}', 'hunter2'],
+  ['- psk: "{}"', 'hunter22x'],
   ['db_pwd={}', 'hunter2'],
   ['db_pass = {}', 'hunter2'],
   ["'password' => '{}',", 'hunter2'],
@@ -219,6 +221,10 @@ describe('redact', () => {
     expect(redact('-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----').found).toEqual([])
   })
 
+  it('leaves the file behind a password alone', () => {
+    expect(redact('htpasswd -nb bob hunter2 >> users').text).toBe('htpasswd -nb bob ‹redacted: password› >> users')
+  })
+
   it('never hides what runs behind a value', () => {
     for (const text of [
       'echo "--password="; rm -rf /srv; echo "x"',
@@ -277,6 +283,16 @@ describe('redact', () => {
         expect(out + stream.flush()).toBe(expected)
       }
     })
+    it('costs a stream little, also character by character', () => {
+      const stream = createStreamRedactor()
+      const text = `${lines[0] as string}\n`.repeat(4000)
+      const started = performance.now()
+      let length = 0
+      for (const c of text) length += stream.push(c).length
+      expect(length + stream.flush().length).toBe(text.length)
+      expect(performance.now() - started).toBeLessThan(5000)
+    })
+
     it('is not waited for without end', () => {
       const stream = createStreamRedactor()
       let out = ''

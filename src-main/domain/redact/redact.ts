@@ -188,6 +188,8 @@ export function createStreamRedactor(): StreamRedactor {
   let held = ''
   /** The END marker of a block that is being swallowed: its replacement has been given out already. */
   let inside: string | null = null
+  /** Of the line that has not ended yet. */
+  let lineLength = 0
 
   const swallow = (): void => {
     if (inside === null) return
@@ -235,13 +237,17 @@ export function createStreamRedactor(): StreamRedactor {
     push(text) {
       held += text
       // Nothing can be given out before a line ends, a marker ends or the line is too long.
-      if (inside === null && held.length <= MAX_LINE + OVERLAP && !/[\n-]/.test(text)) return ''
-      return drain()
+      lineLength += text.length
+      if (inside === null && lineLength <= MAX_LINE + OVERLAP && !/[\n-]/.test(text)) return ''
+      const out = drain()
+      lineLength = held.length - held.lastIndexOf('\n') - 1
+      return out
     },
     flush() {
       const rest = inside === null ? redact(held).text : ''
       held = ''
       inside = null
+      lineLength = 0
       return rest
     },
   }

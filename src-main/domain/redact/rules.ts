@@ -351,6 +351,14 @@ export const PATTERNS: readonly SecretPattern[] = [
     real: realValue,
   },
   {
+    kind: 'secret',
+    sign: /^\s*(?:-\s+)?(?:pass|pwd|psk|pw|rootpw|bindpw):\s/m,
+    // YAML's short names, at the beginning of a line and in small letters: `PASS: test` and `First pass: done` are reports.
+    pattern:
+      /^[\t ]{0,40}(?:-[\t ]{1,4})?(?:pass|pwd|psk|pw|rootpw|bindpw):[\t ]{1,4}(?:"(?<d>[^"\n‹]{1,500})"|'(?<s>[^'\n‹]{1,500})'|(?<p>[^\s"'‹,]{4,500}))(?=[\t ]{0,40}\r?(?:#.*)?$)/gm,
+    real: realValue,
+  },
+  {
     kind: 'password',
     sign: /smb|rpcclient|winexe|(?:^|\s)net\s/,
     pattern: new RegExp(
@@ -382,7 +390,7 @@ export const PATTERNS: readonly SecretPattern[] = [
     sign: /htpasswd/,
     // `htpasswd -b file user password`: the last word of the command.
     pattern: new RegExp(
-      String.raw`(?<![\w/.-])htpasswd(?=[^\n|;&]{0,200}\s-[A-Za-z]{0,8}b)${WORD}{2,9}\s{1,4}${ARGUMENT}(?=\s{0,40}(?:$|[\n|;&<>)]))`,
+      String.raw`(?<![\w/.-])htpasswd(?=[^\n|;&]{0,200}\s-[A-Za-z]{0,8}b)(?:\s{1,4}[^\s|;&<>‹]{1,200}){2,9}\s{1,4}${ARGUMENT}(?=\s{0,40}(?:$|[\n|;&<>)]))`,
       'g',
     ),
     real: realValue,
