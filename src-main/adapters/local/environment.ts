@@ -88,6 +88,11 @@ function reduced(
       GIT_CONFIG_VALUE_0: 'false',
       GIT_CONFIG_KEY_1: 'core.hooksPath',
       GIT_CONFIG_VALUE_1: '/dev/null',
+      // Git before 2.31 knows only this form of the same.
+      GIT_CONFIG_PARAMETERS: "'core.fsmonitor=false' 'core.hooksPath=/dev/null'",
+      GIT_ASKPASS: '/bin/false',
+      GIT_SSH_COMMAND: '/bin/false',
+      GIT_ALLOW_PROTOCOL: 'none',
     })
   }
   return env
