@@ -12,11 +12,11 @@ import {
   unfold,
   type Word,
 } from '../shell'
-import { destructions, hasOption, positionals, sqlDestroys } from './destructive'
+import { codeDestroys, commandsInCode, destructions, hasOption, positionals, sqlDestroys } from './destructive'
 import { asksForHelp, type Failed, type Matched, matchProgram, secretRead } from './match'
 import { elsewhere, pathCandidates, resolve, secretOf, type Where, whereabouts } from './paths'
 import type { RuleSet } from './rules'
-import { holdsHome, reachesSelf } from './self'
+import { holdsHome, reachesSelf, sweepsSelf } from './self'
 
 export interface ClassifyOptions {
   readonly rules: RuleSet
@@ -245,13 +245,7 @@ function judge(command: string, options: ClassifyOptions): Classification {
 
   const self = reachesSelf(invocations, commands, where)
   if (self) {
-    out.flags.self = true
-    out.reason(
-      'self',
-      'config_mutation',
-      hasNul ? whole : self,
-      'Reaches Nomos itself: its files, its process or its answers.',
-    )
+    selfFound(hasNul ? whole : self, out)
   }
 
   const structured =
@@ -318,6 +312,10 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, ou
   }
   // A secret counts where its content is handed on. What a schema understands is judged by the roles of its words.
   const matched = program ? matchProgram(rules, where, words, invocation.command.place.stage > 0) : null
+  if (matched?.kind !== 'match') {
+    const swept = sweepsSelf(invocation, where)
+    if (swept) selfFound(swept, out)
+  }
   if (matched?.kind === 'match') {
     const secret = secretRead(rules, where, matched)
     if (secret) secretFound(secret.word, secret, out)
@@ -355,6 +353,11 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, ou
         if (secret) secretFound(word, secret.rule, out)
       }
   }
+  if (byOption || byOperand || inline !== undefined) {
+    const texts = byOption || byOperand ? words.slice(1).map((word) => word.shape) : []
+    if (invocation.input !== null) texts.push(invocation.input)
+    for (const code of texts) judgeCode(code, span, invocation, rules, where, out)
+  }
   if (rules.sqlClients.has(name)) {
     const sql = words.slice(1).find((word) => sqlDestroys(word.shape))
     if (sql || (invocation.input !== null && sqlDestroys(invocation.input)))
@@ -369,6 +372,30 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, ou
       `${name} needs a terminal, which a command run from here does not have.`,
     )
   }
+}
+
+/** A program text is not understood, but the commands written in it are looked at. */
+function judgeCode(
+  code: string,
+  span: Span,
+  invocation: Invocation,
+  rules: RuleSet,
+  where: Where,
+  out: Judgement,
+): void {
+  if (codeDestroys(code))
+    out.reason('code_destroys', 'destructive', span, 'The program text removes whole folders or writes over a disk.')
+  for (const text of commandsInCode(code))
+    for (const inner of unfold(parseShell(text, span)).invocations)
+      for (const { rule, detail } of destructions(rules, where, { ...inner, command: invocation.command })) {
+        out.reason(rule.id, 'destructive', span, rule.sentence)
+        for (const kind of rule.effects) out.effect(kind, detail)
+      }
+}
+
+function selfFound(at: Span, out: Judgement): void {
+  out.flags.self = true
+  out.reason('self', 'config_mutation', at, 'Reaches Nomos itself: its files, its process or its answers.')
 }
 
 function secretFound(at: Span, rule: { readonly id: string; readonly sentence: string }, out: Judgement): void {
@@ -478,10 +505,7 @@ export function classify(command: string, options: ClassifyOptions): Classificat
       const { invocations, commands } = unfold({ ...coarse, commands: scanShell(command) })
       for (const invocation of invocations) judgeInvocation(invocation, options.rules, where, out)
       const self = reachesSelf(invocations, commands, where)
-      if (self) {
-        out.flags.self = true
-        out.reason('self', 'config_mutation', self, 'Reaches Nomos itself: its files, its process or its answers.')
-      }
+      if (self) selfFound(self, out)
     } catch {
       // Then there is nothing more to say about it: it is asked about as it is.
     }

@@ -4,7 +4,12 @@ import { resolve, type Where } from './paths'
 import type { DestructiveRule, RuleSet } from './rules'
 
 /** True when an option may be among the words: exact, with `=`, abbreviated, or in a cluster of short ones. */
-export function hasOption(words: readonly Word[], option: string, valued?: ReadonlySet<string>): boolean {
+export function hasOption(
+  words: readonly Word[],
+  option: string,
+  valued?: ReadonlySet<string>,
+  exact = false,
+): boolean {
   const cluster = option.length === 2 && option[0] === '-' && option[1] !== '-'
   for (let i = 1; i < words.length; i++) {
     const text = (words[i] as Word).shape
@@ -24,10 +29,12 @@ export function hasOption(words: readonly Word[], option: string, valued?: Reado
         return true
       continue
     }
+    // What clears a command has to be there in full, without a value that may say no.
+    if (exact) continue
     const equals = text.indexOf('=')
     const name = equals < 0 ? text : text.slice(0, equals)
     if (name === option) return true
-    if (name.startsWith('--') && name.length >= 4 && option.startsWith(name)) return true
+    if (name.startsWith('--') && name.length >= 3 && option.startsWith(name)) return true
   }
   return false
 }
@@ -105,7 +112,7 @@ function applies(
     if (!step.includes(rule.ignoreCase ? text.toLowerCase() : text)) return false
   }
   for (const group of rule.options) if (!group.some((option) => hasOption(words, option, valued))) return false
-  for (const option of rule.unless) if (hasOption(words, option, valued)) return false
+  for (const option of rule.unless) if (hasOption(words, option, valued, true)) return false
   for (const [option, pattern] of rule.values)
     if (!option.split('|').some((name) => optionValues(words, name).some((value) => pattern.test(value)))) return false
   if (rule.operands) {
@@ -158,4 +165,37 @@ const SQL_DELETE = /\bdelete\s+from\s+[\w."'`]+\s*(?:;|$)/im
 /** True when SQL text destroys data for good. */
 export function sqlDestroys(text: string): boolean {
   return SQL_DROP.test(text) || SQL_DELETE.test(text)
+}
+
+/** Calls by which a program text removes whole folders or overwrites disks. */
+const CODE_DESTROYS =
+  /\b(?:shutil\.rmtree|rmtree\s*\(|remove_tree|rm_rf?\b\s*[('"]|rimraf|removeSync\s*\(|rmdirSync\s*\(|File(?:Utils|::Path)?[.:]+rm_r\w*|del_tree|RemoveAll\s*\(|deleteRecursive\w*|rm(?:Sync)?\s*\([^)]*recursive)|\bunlink\s*\(?\s*(?:glob|<)|(?:open|file_put_contents)\s*\(\s*["']\/dev\/(?:sd|nvme|vd|mmcblk|mapper)/
+
+export function codeDestroys(text: string): boolean {
+  return CODE_DESTROYS.test(text)
+}
+
+/** Commands a program text may start: what stands in quotations, and lists of them (`["rm", "-rf", "x"]`). */
+export function commandsInCode(code: string): string[] {
+  const out: string[] = []
+  let list: string[] = []
+  let at = 0
+  for (const match of code
+    .slice(0, 4096)
+    .matchAll(
+      /"((?:[^"\\\n]|\\.){1,400})"|'((?:[^'\\\n]|\\.){1,400})'|`([^`]{1,400})`|(?:q[qx]?|%x)\s*(?:\{([^}]{1,400})\}|\(([^)]{1,400})\)|!([^!]{1,400})!)/g,
+    )) {
+    const text = match.slice(1).find((group) => group !== undefined) ?? ''
+    if (/^\s*,\s*$/.test(code.slice(at, match.index))) list.push(text)
+    else {
+      if (list.length > 1) out.push(list.join(' '))
+      list = [text]
+    }
+    at = match.index + match[0].length
+    if (/\s/.test(text) || /^[a-z]{4,}$/.test(text)) out.push(text)
+    // A quotation within a quotation: `system("sh -c 'rm -rf x'")` is read by the parser, `"bash", "-c", "…"` as a list.
+    if (out.length >= 32) break
+  }
+  if (list.length > 1) out.push(list.join(' '))
+  return out
 }

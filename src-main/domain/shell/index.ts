@@ -15,4 +15,4 @@ export type {
   SimpleCommand,
   Word,
 } from './types'
-export { programName, SHELLS, suspectedName } from './unwrap'
+export { carries, programName, SHELLS, suspectedName } from './unwrap'

@@ -2,7 +2,7 @@ import { MAX_CARRIED, MAX_WRAPPERS } from './limits'
 import { stageOutput } from './literal'
 import { parseShell } from './parse'
 import type { Finding, ParsedShell, SimpleCommand, Word } from './types'
-import { SHELLS, suspectedName, unwrap } from './unwrap'
+import { SHELLS, suspectedName, type Unwrapped, unwrap } from './unwrap'
 
 /** One program being started, by itself or through any number of wrappers. */
 export interface Invocation {
@@ -27,19 +27,21 @@ export interface Unfolded {
   readonly cut: boolean
 }
 
+const NOTHING: Unwrapped = { carried: [], remote: false }
+
 /** A feeding program stands within the first words of its stage (`sudo -u bob env A=1 curl …`). */
 const FEEDER_WORDS = 12
 
 /** `${x:-rm}`: a variable nobody has set stands for what is written behind it. */
 const FALLBACK = /^\$\{[A-Za-z_][A-Za-z0-9_]*:?[-=+]([\s\S]+)\}$/
 
-/** `$(echo cm0= | base64 -d)` as a whole word stands for its output, when literal text decides it. */
+/** `$(echo cm0= | base64 -d)` and `<(…)` as a whole word stand for their output, when literal text decides it. */
 function resolved(word: Word): string {
   const fallback = word.dynamic.includes('expansion') ? FALLBACK.exec(word.shape)?.[1] : undefined
   if (fallback !== undefined) return fallback
   if (!word.dynamic.includes('substitution')) return word.shape
   if (word.shape.length < 4) return word.shape
-  const match = /^(?:\$\(([\s\S]*)\)|`([^`]*)`)$/.exec(word.shape)
+  const match = /^(?:[$<]\(([\s\S]*)\)|`([^`]*)`)$/.exec(word.shape)
   const inner = match?.[1] ?? match?.[2]
   if (inner === undefined || inner.length > 4096) return word.shape
   let output: string | null = null
@@ -110,10 +112,10 @@ export function unfold(parsed: ParsedShell): Unfolded {
       }
     }
     invocations.push({ words, via, command, input, fedBy, remote })
-    const unwrapped = unwrap(words)
-    if (!unwrapped) return
     const name = suspectedName(head)
     const next = [...via, name]
+    const unwrapped = unwrap(words) ?? (name === 'source' || name === '.' ? NOTHING : null)
+    if (!unwrapped) return
     for (const carried of unwrapped.carried) {
       if (carried.kind === 'words') invoke(command, carried.words, next, input, fedBy, remote || unwrapped.remote)
       else {
@@ -121,6 +123,13 @@ export function unfold(parsed: ParsedShell): Unfolded {
         script(whole, carried.span, next, remote || unwrapped.remote)
       }
     }
+    // `source <(echo …)`: the file is what comes out.
+    if (SHELLS.has(name) || name === 'source' || name === '.')
+      for (const word of words.slice(1)) {
+        if (!word.shape.startsWith('<(') || !word.dynamic.includes('substitution')) continue
+        const text = resolved(word)
+        if (text !== word.shape) script(text, word, [...next, '<'], remote)
+      }
     if (input !== null && SHELLS.has(name) && unwrapped.carried.length === 0)
       script(input, command, [...next, '|'], remote || unwrapped.remote)
   }
@@ -145,6 +154,10 @@ export function unfold(parsed: ParsedShell): Unfolded {
       for (const redirection of command.redirections)
         if (redirection.operator === '<<<') input = redirection.target ? resolved(redirection.target) : null
         else if (redirection.body !== null) input = redirection.body
+        else if (redirection.operator === '<' && redirection.target?.shape.startsWith('<(')) {
+          const text = resolved(redirection.target)
+          if (text !== redirection.target.shape) input = text
+        }
       state.output = stageOutput(command, input)
       for (let i = 0; i < command.words.length && i < FEEDER_WORDS; i++) {
         const name = suspectedName(command.words[i])

@@ -189,6 +189,11 @@ export const SHELLS: ReadonlySet<string> = new Set([
   'hush',
 ])
 
+/** True for programs that start another one given to them as words. */
+export function carries(name: string): boolean {
+  return Object.hasOwn(CARRIERS, name) || SHELLS.has(name)
+}
+
 const SYSTEM_PROGRAM = /^\/(?:usr\/)?s?bin\/[^/]+$/
 
 /** The program a word names: `/usr/bin/ls` is `ls`; a name in any other folder, or by any detour, stays a path. */
