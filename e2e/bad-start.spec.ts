@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, it } from 'vitest'
+import { electronCommand } from '../scripts/start.mjs'
 import { expect, expectState, forgetHomes, launch, newHome, picture, run, send } from './support/app'
 import { nomos } from './support/cli'
 
@@ -102,6 +104,32 @@ describe('a start that finds something broken', () => {
     await expect(app.page.getByTestId('health-bar')).toContainText(/NOMOS_HOME|shorter/)
     await expectState(await run(app.page, 'local', 'uname -s'), 'completed')
     await app.close()
+  })
+})
+
+describe('a folder that cannot be had', () => {
+  it.each([
+    ['a file', '/etc/hostname', 'is not a folder'],
+    ['below a file', '/etc/hostname/nomos', 'is not a folder'],
+    ['a relative path', 'relative/x', 'not an absolute path'],
+    ['a place that takes no folders', '/proc/nomos', 'cannot keep its data'],
+  ])('%s: one sentence with the remedy, and an end', (_name, home, words) => {
+    const command = electronCommand()
+    const window = spawnSync(command.executable, command.args, {
+      encoding: 'utf8',
+      timeout: 20_000,
+      env: { ...process.env, ...command.env, CI: '1', NOMOS_HOME: home },
+    })
+    expect(window.status).toBe(1)
+    expect(window.stderr).toContain(words)
+    expect(window.stderr).toContain('NOMOS_HOME')
+    const headless = spawnSync(process.execPath, ['out/main/headless.js'], {
+      encoding: 'utf8',
+      timeout: 20_000,
+      env: { ...process.env, NOMOS_HOME: home },
+    })
+    expect(headless.status).not.toBe(0)
+    expect(headless.stderr).toContain(words)
   })
 })
 

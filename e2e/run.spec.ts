@@ -81,6 +81,7 @@ describe('without any model', () => {
       ['/run', /target/i],
       ['/run local ', /command/i],
       ['/run host:nowhere ls', /Known: local/],
+      ['/rum local ls', /no command "\/rum"/],
     ] as const) {
       await send(page, text)
       await expect(page.getByTestId('composer-error')).toContainText(message)
@@ -193,6 +194,38 @@ describe('without any model', () => {
     expect(existsSync(`${scratch}/trick`)).toBe(false)
     // It came as far as the app, was turned away there, and that stands in the ledger.
     expect(nomos(home, ['ledger', 'tail', '-n', '20', '--json']).stdout).toContain('approval.refused')
+  })
+
+  it('the conversation follows its end, and what one sends is always in sight', async () => {
+    const { page } = nomosApp
+    for (const command of ['cat /etc/services', 'ls /usr/bin', 'ls -la /etc', 'uname -a', 'cat /etc/services']) {
+      const card = await run(page, 'local', command)
+      await expectState(card, 'completed')
+      await expect(card).toBeInViewport()
+    }
+    // A reader who went up stays there while a run writes on.
+    await page.getByLabel('Conversation').evaluate((box) => box.scrollTo(0, 0))
+    const at = () => page.getByLabel('Conversation').evaluate((box) => box.scrollTop)
+    await expect.poll(at).toBe(0)
+    nomos(nomosApp.home, ['run', 'local', 'uname -s'])
+    expect(await at()).toBe(0)
+  })
+
+  it('told to end by the system while a command runs, it stops the command, writes that down and goes', async () => {
+    const { page, home, app } = nomosApp
+    const marker = `32${process.pid}`
+    const card = await run(page, 'local', `true; sleep ${marker}`)
+    await card.getByTestId('approve').click()
+    await expectState(card, 'running')
+    const child = app.process()
+    const gone = new Promise((go) => child.once('exit', go))
+    const begun = Date.now()
+    child.kill('SIGTERM')
+    await gone
+    expect(Date.now() - begun).toBeLessThan(9000)
+    expect(processes(`^sleep ${marker}`)).toEqual([])
+    nomosApp = await launch({ home })
+    await expectState(cardOf(nomosApp.page, `sleep ${marker}`), 'cancelled')
   })
 
   it('killed while a command runs, it says unknown afterwards and runs nothing again', async () => {

@@ -379,7 +379,7 @@ describe.runIf(sshdPath() !== null)('on a host over SSH', () => {
       {
         host: hostAt(stranger, { slug: 'stranger' }),
         failure: 'host_key_unknown',
-        says: [stranger.hostFingerprint, 'which no known_hosts file holds', 'trust it in the Hosts form'],
+        says: [stranger.hostFingerprint, 'which no known_hosts file holds', 'trust it in the fleet room'],
       },
     ]
     const sentences = new Set<string>()

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { NomosError } from '../src-preload/contract/errors'
@@ -12,7 +12,7 @@ import { createOpenAiModel } from './adapters/openai'
 import { loadRiskRules } from './adapters/policy-files'
 import { DATABASE_FILE, HEAD_FILE, holdHome, openStore, type SqliteStore, StoreProblem } from './adapters/sqlite'
 import { createSshRunner } from './adapters/ssh'
-import { fileLog, systemClock, systemIds } from './adapters/system'
+import { fileLog, makeHome, systemClock, systemIds } from './adapters/system'
 import { redact } from './domain/redact'
 import type { RuleSet } from './domain/risk'
 import type { Clock, Dispatch, Log, Secrets } from './ports'
@@ -98,11 +98,12 @@ interface Inside {
  * @throws HomeInUse when another core has the folder; Error when the folder cannot be made.
  */
 export function createCore(config: CoreConfig): Core {
-  mkdirSync(config.home, { recursive: true, mode: 0o700 })
-  chmodSync(config.home, 0o700)
+  makeHome(config.home)
   const release = holdHome(config.home)
   if (release === null)
-    throw new HomeInUse(`Another Nomos uses ${config.home}. Close it first, or set NOMOS_HOME to another folder.`)
+    throw new HomeInUse(
+      `Another Nomos uses ${config.home}, with a window or headless. Stop it first, answer it with "nomos approvals watch", or set NOMOS_HOME to another folder.`,
+    )
 
   const listeners = new Set<(event: Numbered) => void>()
   let started = false
@@ -344,8 +345,9 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     async stop() {
       desk.close()
       loop.close()
-      await control.stop()
+      // In this order, so that whoever follows a run at the socket still hears of its end.
       await gate.close()
+      await control.stop()
       await Promise.all([local.close(), ssh.close()])
       store.close()
     },

@@ -1,7 +1,6 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { app, dialog } from 'electron'
-import { nomosHome, resourcesFolder } from './adapters/system/paths'
+import { app, BrowserWindow, dialog } from 'electron'
+import { makeHome, nomosHome, resourcesFolder } from './adapters/system/paths'
 import { answerRequests, forwardEvents } from './shell/ipc'
 import { installMenu } from './shell/menu'
 import { registerScheme, serveWindow } from './shell/scheme'
@@ -10,8 +9,7 @@ import { denyPermissions } from './shell/session'
 import { openWindow, showExisting } from './shell/window'
 
 // 1. Before Electron is ready: where data lives, one app for each folder, our own scheme.
-const home = nomosHome()
-mkdirSync(home, { recursive: true, mode: 0o700 })
+const home = ownFolder()
 app.setName('Nomos')
 app.setPath('userData', join(home, 'electron'))
 app.setPath('sessionData', join(home, 'electron'))
@@ -25,25 +23,38 @@ if (!app.requestSingleInstanceLock()) {
 
 // 2. Once Electron is ready: the window first, the core while the window loads; requests wait for it. (Electron is not ready before
 // this module has been read to its end, so nothing here may be awaited at the top.)
-app
-  .whenReady()
-  .then(begin)
-  .catch((error: unknown) => {
-    const text = error instanceof Error ? error.message : String(error)
-    process.stderr.write(`Nomos cannot start: ${text}\n`)
-    if (process.env.CI === undefined) dialog.showErrorBox('Nomos cannot start', text)
-    app.exit(1)
-  })
+app.whenReady().then(begin).catch(cannotStart)
+
+function ownFolder(): string {
+  try {
+    const folder = nomosHome()
+    makeHome(folder)
+    return folder
+  } catch (error) {
+    return cannotStart(error)
+  }
+}
+
+function cannotStart(error: unknown): never {
+  const text = error instanceof Error ? error.message : String(error)
+  process.stderr.write(`Nomos cannot start: ${text}\n`)
+  if (app.isReady()) for (const window of BrowserWindow.getAllWindows()) window.destroy()
+  if (process.env.CI === undefined) dialog.showErrorBox('Nomos cannot start', text)
+  app.exit(1)
+  process.exit(1)
+}
 
 async function begin(): Promise<void> {
   const resources = resourcesFolder()
   const running = new Set<string>()
+  let told = false
   const open = () =>
     openWindow({
       home,
       preload: join(import.meta.dirname, '../preload/index.cjs'),
       icon: join(resources, 'resources', 'icon.png'),
-      running: () => running.size,
+      // Whoever ends Nomos from outside (a signal, the end of the login) is not asked: nobody might be there to answer.
+      running: () => (told ? 0 : running.size),
     })
   denyPermissions()
   serveWindow(join(import.meta.dirname, '../renderer'))
@@ -60,6 +71,13 @@ async function begin(): Promise<void> {
     if (event.state === 'running') running.add(event.id)
     else running.delete(event.id)
   })
+
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      told = true
+      app.quit()
+    })
+  }
 
   // 3. Afterwards: the menu, the control socket, a second start, the end.
   installMenu(open)

@@ -52,7 +52,7 @@ export function createFleet(deps: {
         const known = ['local', ...store.hosts().map((one) => `host:${one.slug}`)].join(', ')
         throw new NomosError(
           'target_unknown',
-          `There is no target "${slug}". Known: ${known}. Hosts are added in the fleet room.`,
+          `There is no target "${slug}". Known: ${known}. Hosts are added in the fleet room of the window.`,
           {
             field: 'target',
           },

@@ -29,17 +29,23 @@ describe('/run', () => {
     expect(parseRunCommand(text)).toEqual(expected)
   })
 
-  it.each([
-    'hello',
-    '/running local ls',
-    'please /run local ls',
-    '/RUN local ls',
-    '',
-    '/approve x',
-    '/run\u00a0local ls',
-  ])('takes %j for a message', (text) => {
-    expect(parseRunCommand(text)).toEqual({ kind: 'message' })
-  })
+  it.each(['/running local ls', '/RUN local ls', '/approve x', ' /rum', '/exec\nls'])(
+    'takes %j for a slip, never for a message',
+    (text) => {
+      expect(parseRunCommand(text)).toMatchObject({
+        kind: 'invalid',
+        field: 'command',
+        message: expect.stringContaining('There is no command'),
+      })
+    },
+  )
+
+  it.each(['hello', 'please /run local ls', '', '/etc/hosts is wrong on web1', '/ what is this', '/run\u00a0local ls'])(
+    'takes %j for a message',
+    (text) => {
+      expect(parseRunCommand(text)).toEqual({ kind: 'message' })
+    },
+  )
 
   it.each([
     ['/run', 'target'],

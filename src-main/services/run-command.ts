@@ -22,7 +22,7 @@ const WORD = /^[^ \t\r\n]+/
  */
 export function parseRunCommand(text: string): RunCommand {
   const head = /^[ \t\r\n]*\/run(?=[ \t\r\n]|$)/.exec(text)
-  if (head === null) return { kind: 'message' }
+  if (head === null) return unknownCommand(text) ?? { kind: 'message' }
   let rest = cutGap(text.slice(head[0].length))
 
   const target = WORD.exec(rest)?.[0]
@@ -55,6 +55,16 @@ export function parseRunCommand(text: string): RunCommand {
   }
   if (rest.includes('\0')) return nul('command')
   return { kind: 'run', target, purpose, command: rest }
+}
+
+/** A slip such as `/rum local …` must not leave the machine as a message. A path (`/etc/hosts is …`) is no command. */
+function unknownCommand(text: string): RunCommand | null {
+  const word = /^[ \t\r\n]*(\/[A-Za-z][A-Za-z-]*)(?=[ \t\r\n]|$)/.exec(text)?.[1]
+  if (word === undefined) return null
+  return invalid(
+    'command',
+    `There is no command ${quote(word)}. Known: /run. Write ${FORM}, or begin the message with another word.`,
+  )
 }
 
 type Why =

@@ -277,7 +277,11 @@ export function openStore(home: string | null): SqliteStore {
 
     appendLedger: (draft, at) => durable(() => ledger.append(draft, at)),
     ledgerPage: (before, limit) => ledger.page(before, limit),
-    verifyLedger: () => ledger.verify(),
+    // Without a folder this is only a stand-in for a database that cannot be read: there is nothing to vouch for.
+    verifyLedger: () =>
+      home === null
+        ? { intact: false, entries: 0, problem: { seq: 0, what: 'the database cannot be read' } }
+        : ledger.verify(),
     ledgerHeadProblem: () => ledger.headProblem(),
     acceptLedger(actor, found, at) {
       durable(() => ledger.append(settled('recovery', actor, null, null, { what: 'ledger head accepted', found }), at))

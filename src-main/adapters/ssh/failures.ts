@@ -41,7 +41,7 @@ export function hostKeyUnknown(
         : 'which no known_hosts file holds'
   return {
     failure: 'host_key_unknown',
-    sentence: `${showed}, ${why}. Nothing was sent to it. Compare the fingerprint at the host itself (ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub); when it is the same, trust it in the Hosts form and try again.`,
+    sentence: `${showed}, ${why}. Nothing was sent to it. Compare the fingerprint at the host itself (ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub); when it is the same, trust it in the fleet room and try again.`,
     detail: null,
   }
 }
@@ -79,7 +79,7 @@ export function hostKeyNotAsPlanned(
 export function hostKeyNotPlanned(to: Whereto): Refusal {
   return {
     failure: 'host_key_unknown',
-    sentence: `No key of ${placeOf(to)} was known when this command was planned, so its approval is bound to no host. Nothing was run. Test the connection in the Hosts form, trust the key, and ask for the command again.`,
+    sentence: `No key of ${placeOf(to)} was known when this command was planned, so its approval is bound to no host. Nothing was run. Test the connection in the fleet room, trust the key, and ask for the command again.`,
     detail: null,
   }
 }
@@ -112,8 +112,8 @@ export function agentMissing(socket: string | null, cause: string | null): Refus
         : `The SSH agent at ${socket} does not answer.`
   const remedy =
     cause === 'empty'
-      ? 'Add one with ssh-add, or name a private key file in the Hosts form.'
-      : 'Start one (eval "$(ssh-agent)"; ssh-add) and start Nomos from that session, or name a private key file in the Hosts form.'
+      ? 'Add one with ssh-add, or name a private key file in the fleet room.'
+      : 'Start one (eval "$(ssh-agent)"; ssh-add) and start Nomos from that session, or name a private key file in the fleet room.'
   return { failure: 'agent_missing', sentence: `${what} ${remedy}`, detail: cause }
 }
 
@@ -121,7 +121,7 @@ export function agentMissing(socket: string | null, cause: string | null): Refus
 export function keyMissing(path: string): Refusal {
   return {
     failure: 'key_missing',
-    sentence: `The private key file ${path} does not exist. Correct its path in the Hosts form, or make a key with ssh-keygen and put its public half on the host.`,
+    sentence: `The private key file ${path} does not exist. Correct its path in the fleet room, or make a key with ssh-keygen and put its public half on the host.`,
     detail: null,
   }
 }
@@ -139,7 +139,7 @@ export function keyUnreadable(path: string, why: string, detail: string | null):
 export function passphraseNeeded(path: string): Refusal {
   return {
     failure: 'key_passphrase_needed',
-    sentence: `The private key ${path} is protected by a passphrase, and Nomos does not have it: it is kept in memory only, until Nomos ends. Enter it under "Test connection" in the Hosts form, or add the key to an SSH agent.`,
+    sentence: `The private key ${path} is protected by a passphrase, and Nomos does not have it: it is kept in memory only, until Nomos ends. Enter it under "Test connection" in the fleet room, or add the key to an SSH agent.`,
     detail: null,
   }
 }
@@ -148,7 +148,7 @@ export function passphraseNeeded(path: string): Refusal {
 export function passphraseWrong(path: string): Refusal {
   return {
     failure: 'key_passphrase_wrong',
-    sentence: `The passphrase does not open the private key ${path}. Enter it again under "Test connection" in the Hosts form.`,
+    sentence: `The passphrase does not open the private key ${path}. Enter it again under "Test connection" in the fleet room.`,
     detail: null,
   }
 }
@@ -158,7 +158,7 @@ export function authRefused(to: Whereto, offered: string, methods: readonly stri
   const accepts = methods.length > 0 ? ` It still accepts: ${methods.join(', ')}.` : ''
   return {
     failure: 'auth_refused',
-    sentence: `${placeOf(to)} refused ${offered} for the user ${to.user}.${accepts} Put the public key into that user's ~/.ssh/authorized_keys on the host, or correct user and key in the Hosts form.`,
+    sentence: `${placeOf(to)} refused ${offered} for the user ${to.user}.${accepts} Put the public key into that user's ~/.ssh/authorized_keys on the host, or correct user and key in the fleet room.`,
     detail,
   }
 }
@@ -204,7 +204,7 @@ export function unreachable(to: Whereto, code: string, detail: string): Refusal 
   if (why === undefined) return null
   return {
     failure: 'unreachable',
-    sentence: `${placeOf(to)} cannot be reached: ${why} (${code}). Check address and port in the Hosts form, and that the host is on and runs an SSH server.`,
+    sentence: `${placeOf(to)} cannot be reached: ${why} (${code}). Check address and port in the fleet room, and that the host is on and runs an SSH server.`,
     detail,
   }
 }

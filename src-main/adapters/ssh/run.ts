@@ -218,7 +218,7 @@ class SshRun implements RunHandle {
         this.#settle(
           failed(
             'connection_lost',
-            `The connection to ${placeOf(to)} ended twice before the command was sent. Nothing was run. Test the connection in the Hosts form.`,
+            `The connection to ${placeOf(to)} ended twice before the command was sent. Nothing was run. Test the connection in the fleet room.`,
             connection.reason,
           ),
         )
@@ -266,7 +266,7 @@ class SshRun implements RunHandle {
           opened.why === 'dead'
             ? failed(
                 'connection_lost',
-                `The connection to ${placeOf(to)} ended before the command was sent. Nothing was run. Test the connection in the Hosts form.`,
+                `The connection to ${placeOf(to)} ended before the command was sent. Nothing was run. Test the connection in the fleet room.`,
                 opened.detail,
               )
             : refused(shellFault(to, `it gave no session for the command (${opened.detail})`, '')),

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 
@@ -21,6 +21,32 @@ export function nomosHome(env: NodeJS.ProcessEnv = process.env, platform: NodeJS
       const data = env.XDG_DATA_HOME
       return join(data && isAbsolute(data) ? data : join(homedir(), '.local', 'share'), 'nomos')
     }
+  }
+}
+
+/**
+ * Makes Nomos's own folder if it is missing, for its owner alone.
+ * @throws Error that names the folder, what is in the way and what to do.
+ */
+export function makeHome(home: string): void {
+  const missing: string[] = []
+  let at = home
+  while (!existsSync(at)) {
+    missing.unshift(at)
+    if (at === dirname(at)) break
+    at = dirname(at)
+  }
+  const remedy = 'Set NOMOS_HOME to a folder that you may write.'
+  if (!statSync(at).isDirectory())
+    throw new Error(`Nomos cannot keep its data in ${home}: ${at} is not a folder. ${remedy}`)
+  try {
+    accessSync(at, constants.W_OK)
+    // Step by step: a recursive mkdir never comes back where the system takes no folders (below /proc).
+    for (const folder of missing) mkdirSync(folder, { mode: 0o700 })
+    chmodSync(home, 0o700)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new Error(`Nomos cannot keep its data in ${home}: ${why}. ${remedy}`)
   }
 }
 

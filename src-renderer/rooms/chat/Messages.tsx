@@ -1,4 +1,4 @@
-import { memo, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { memo, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { Failure, Message } from '../../../src-preload/contract'
 import { LiveCard } from '../../bridge/LiveCard'
 import type { Conversation } from '../../bridge/stores'
@@ -116,24 +116,36 @@ export function Messages({
   const scroller = useRef<HTMLDivElement>(null)
   const content = useRef<HTMLDivElement>(null)
   const atEnd = useRef(true)
+  const lastTop = useRef(0)
   const [away, setAway] = useState(false)
   const lines = useMemo(() => linesOf(conversation.messages), [conversation.messages])
+
+  const stick = useCallback((): void => {
+    const box = scroller.current
+    if (box === null || !atEnd.current) return
+    if (!aboutToPress(box)) box.scrollTop = box.scrollHeight
+    else if (box.scrollHeight - box.scrollTop - box.clientHeight >= 40) setAway(true)
+  }, [])
 
   useLayoutEffect(() => {
     const box = scroller.current
     const inner = content.current
     if (box === null || inner === null) return
-    const stick = (): void => {
-      if (!atEnd.current) return
-      if (!aboutToPress(box)) box.scrollTop = box.scrollHeight
-      else if (box.scrollHeight - box.scrollTop - box.clientHeight >= 40) setAway(true)
-    }
     stick()
     const observer = new ResizeObserver(stick)
     observer.observe(inner)
     observer.observe(box)
     return () => observer.disconnect()
-  }, [])
+  }, [stick])
+
+  // What one has just sent oneself is always shown.
+  const last = conversation.messages.at(-1)
+  const sent = last !== undefined && (last.role === 'user' || last.role === 'run') ? last.id : null
+  useLayoutEffect(() => {
+    if (sent === null) return
+    atEnd.current = true
+    stick()
+  }, [sent, stick])
 
   const older = (): void => {
     const box = scroller.current
@@ -152,8 +164,14 @@ export function Messages({
         className="h-full overflow-y-auto"
         onScroll={(event) => {
           const { scrollTop, scrollHeight, clientHeight } = event.currentTarget
-          atEnd.current = scrollHeight - scrollTop - clientHeight < 40
-          setAway(!atEnd.current)
+          // Only a reader moves up. Our own scrolling is told a frame late, when the content may have grown again: that is no
+          // reason to stop following it.
+          const up = scrollTop < lastTop.current - 1
+          lastTop.current = scrollTop
+          const near = scrollHeight - scrollTop - clientHeight < 40
+          if (near || up) atEnd.current = near
+          if (!near && atEnd.current) stick()
+          setAway(!near && !atEnd.current)
         }}
         ref={scroller}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
