@@ -32,6 +32,16 @@ describe('classify', () => {
     'pct status 101',
     'curl -sI https://a.example',
     'time ls',
+    'ls 2>/dev/null',
+    'ls 2>&1',
+    'df -h 2>/dev/null',
+    'cat a </dev/null',
+    'man ls',
+    'PAGER=cat man ls',
+    'SYSTEMD_PAGER=cat systemctl status nginx',
+    'node -v',
+    'ssh -V',
+    'python3 -V',
   ])('reads: %s', (command) => {
     const verdict = of(command)
     expect(verdict.risk).toBe('read_only')
@@ -58,6 +68,9 @@ describe('classify', () => {
     'LC_ALL=../x ls',
     'LC_MESSAGES=a/b ls',
     'LANGUAGE=x ls',
+    'PAGER=./cat man ls',
+    'PAGER=cat;id man ls',
+    'PAGER= man ls',
     'COLUMNS=x ls',
     'ls | wc -l',
     'ls; pwd',
@@ -66,8 +79,11 @@ describe('classify', () => {
     'echo $(id)',
     'cat <(ls)',
     'ls > a',
-    'ls 2>/dev/null',
-    'ls 2>&1',
+    'ls 2>/dev/nul',
+    'ls {fd}>&1',
+    'ls >& a',
+    'ls < a',
+    'ls 2>/dev/null; pwd',
     'sh -c ls',
     'ssh host uptime',
     'pct exec 101 -- ls',
@@ -342,9 +358,9 @@ describe('classify', () => {
   })
 
   it('tells compound commands', () => {
-    for (const command of ['ls; ls', 'ls | wc', 'ls > a', 'ls > /dev/null', 'echo $(ls)', 'ls &', '(ls)'])
+    for (const command of ['ls; ls', 'ls | wc', 'ls > a', 'echo $(ls)', 'ls &', '(ls)'])
       expect(of(command).flags.compound, command).toBe(true)
-    for (const command of ['ls', 'sudo ls', 'ls 2>&1', 'A=1 ls'])
+    for (const command of ['ls', 'sudo ls', 'ls 2>&1', 'ls > /dev/null', 'A=1 ls'])
       expect(of(command).flags.compound, command).toBe(false)
   })
 

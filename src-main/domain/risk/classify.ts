@@ -130,6 +130,7 @@ function spanOf(words: readonly Word[]): Span {
 
 /** Assignments that change how a program speaks, never what it does. */
 function harmlessAssignment(name: string, value: string): boolean {
+  if (/^(?:MAN|GIT_|SYSTEMD_)?PAGER$/.test(name)) return value === 'cat'
   if (name === 'COLUMNS') return /^[0-9]{0,5}$/.test(value)
   // A path in here would be opened, whatever it is.
   if (value.includes('..')) return false
@@ -251,14 +252,16 @@ function judge(command: string, options: ClassifyOptions): Classification {
   const structured =
     !parsed.plain ||
     parsed.commands.length > 1 ||
-    parsed.commands.some((simple) => simple.redirections.some((r) => !duplicates(r)) || simple.place.background)
+    parsed.commands.some(
+      (simple) => simple.redirections.some((r) => !duplicates(r) && !toNull(r)) || simple.place.background,
+    )
   out.flags.compound = structured
 
   // Which pieces only read is worked out in both postures: a refused one says where and why.
   let every = parsed.commands.length <= MAX_PIECES
   if (!every) out.reason('too_many', 'config_mutation', null, 'So many commands in one line are always asked about.')
   else for (const simple of parsed.commands) every = judgePiece(simple, parsed.functions, options, where, out) && every
-  const redirected = parsed.commands.some((simple) => simple.redirections.length > 0)
+  const redirected = parsed.commands.some((simple) => simple.redirections.some((r) => !duplicates(r) && !toNull(r)))
   if (posture === 'default') {
     if (structured && parsed.commands.length > 1)
       out.reason('compound', 'config_mutation', null, 'Several commands in one line are always asked about.')

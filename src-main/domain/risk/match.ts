@@ -80,6 +80,7 @@ function lookUp(form: Form, name: string): OptionRole | null {
 function matchForm(form: Form, from: number, state: State): Matched | Failed {
   const { words, rules, program, where } = state
   const reads: Word[] = []
+  const looked: Word[] = []
   const seen = new Set<string>()
   const operands: Word[] = []
   let named = false
@@ -96,6 +97,7 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
   const take = (role: Exclude<OptionRole, 'flag' | 'optional' | 'pair'>, value: Word): boolean => {
     if (!accepts(role, value, false, true)) return false
     if (role === 'read' || role === 'local') reads.push(value)
+    if (role === 'path') looked.push(value)
     return true
   }
   const valued = (role: OptionRole, option: string, glued: string | null): Failed | null => {
@@ -213,6 +215,7 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
       )
     // A literal that begins with a dash is an operand only after `--`; a wildcard was checked above.
     operands.push(word)
+    if (role === 'path') looked.push(word)
     if (role !== 'read' && role !== 'local') continue
     reads.push(word)
     named = true
@@ -240,6 +243,13 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
     const { start, end } = words[from - 1] as Word
     reads.push({ start, end, value: '.', shape: '.', dynamic: [], prefix: '.' })
   }
+  for (const word of [...looked, ...reads])
+    if (rules.networkFolders.some((folder) => folder.test(resolve(where, word.shape))))
+      return {
+        ...fail('network_folder', end, 'Looks into a folder that is fetched from another machine for it.'),
+        at: word,
+        reached: end + 1,
+      }
   for (const word of reads) {
     const problem = readProblem(rules, where, word, recursive)
     // The form fits; what it reads is the reason, not what another form lacks.
@@ -320,6 +330,7 @@ export function asksForHelp(program: Program, words: readonly Word[]): boolean {
   if (!program.help || words.length < 2 || words.length > 5) return false
   const last = words[words.length - 1]?.value
   if (last !== '--help' && !(last === '-h' && words.length === 2)) return false
+  if (words.length === 3 && program.help.has(words[1]?.value ?? '')) return true
   // Only for sub-commands that are known: any other name may be that of a plug-in, which is started to print its help.
   let forms = program.forms
   for (const { value } of words.slice(1, -1)) {

@@ -47,6 +47,8 @@ const OptionTable = z.strictObject({
   name: Words.optional(),
   plain: Words.optional(),
   pair: Words.optional(),
+  /** Options whose value a pattern must match. */
+  match: z.record(z.string(), Pattern).optional(),
 })
 type OptionTable = z.infer<typeof OptionTable>
 
@@ -73,7 +75,7 @@ export interface FormData {
     | undefined
   network?: boolean | undefined
   script?: 'sed' | undefined
-  help?: boolean | undefined
+  help?: boolean | string[] | undefined
   bare?: boolean | undefined
   dashes?: boolean | undefined
   harmless?: boolean | undefined
@@ -119,8 +121,8 @@ const form = z.object({
     .optional(),
   network: z.boolean().optional(),
   script: z.enum(['sed']).optional(),
-  /** `<program> [sub-command…] --help` is a read. */
-  help: z.boolean().optional(),
+  /** `<program> [sub-command…] --help` is a read, for the sub-commands of the schema and for those listed here. */
+  help: z.union([z.boolean(), Words]).optional(),
   /** With sub-commands: the program alone is a read as well. */
   bare: z.boolean().optional(),
   /** Words with a dash are operands like any other (`echo --- done`). */
@@ -206,6 +208,8 @@ export const RuleFileSchema = z.strictObject({
   secret_folder_names: Words.optional(),
   /** Folders without secrets of their own: there a wildcard is not held back for what it could match. */
   open_folders: z.array(Pattern).optional(),
+  /** Folders whose content comes from another machine as soon as somebody looks. */
+  network_folders: z.array(Pattern).optional(),
   /** Files that are changed or emptied by being read, or whose reading does something. */
   consumed: z.array(Pattern).optional(),
   /** Programs that hand on what a file holds; any operand that is a secret counts. */
@@ -277,7 +281,7 @@ export interface Form {
 export interface Program {
   readonly names: readonly string[]
   readonly summary: string
-  readonly help: boolean
+  readonly help: ReadonlySet<string> | null
   readonly forms: readonly Form[]
 }
 
@@ -323,6 +327,7 @@ export interface RuleSet {
   readonly openFolders: readonly RegExp[]
   /** Files that reading them changes or empties. */
   readonly consumed: readonly RegExp[]
+  readonly networkFolders: readonly RegExp[]
   readonly secretReaders: ReadonlySet<string>
   readonly secretPatternFirst: ReadonlySet<string>
   readonly valueOptions: ReadonlyMap<string, ReadonlySet<string>>
@@ -340,8 +345,10 @@ interface Context {
   readonly patterns: Patterns
 }
 
-function addOptions(into: Map<string, OptionRole>, table: OptionTable): void {
+function addOptions(into: Map<string, OptionRole>, table: OptionTable, patterns: Patterns): void {
   for (const role of OPTION_ROLES) for (const option of table[role] ?? []) into.set(option, role)
+  for (const [names, source] of Object.entries(table.match ?? {}))
+    for (const option of names.split(' ')) into.set(option, pattern(source, patterns))
 }
 
 function checkOptions(table: OptionTable, file: string, path: readonly (string | number)[]): void {
@@ -371,9 +378,14 @@ function role(text: string, patterns: Patterns): Role {
   const known = patterns.get(text)
   if (known) return known
   if (!text.startsWith('/') || !text.endsWith('/') || text.length < 3) throw new SyntaxError(`${text} is not a role`)
-  const pattern = new RegExp(`^(?:${text.slice(1, -1)})$`)
-  patterns.set(text, pattern)
-  return pattern
+  return pattern(text.slice(1, -1), patterns)
+}
+
+function pattern(source: string, patterns: Patterns): RegExp {
+  const key = `/${source}/`
+  const compiled = patterns.get(key) ?? new RegExp(`^(?:${source})$`)
+  patterns.set(key, compiled)
+  return compiled
 }
 
 function rolesOf(data: FormData): { fixed: readonly string[]; rest: string | null } {
@@ -427,8 +439,8 @@ function compileForms(
   }
   const options = new Map<string, OptionRole>()
   if (data.inherit && above) for (const [name, value] of above) options.set(name, value)
-  for (const name of data.use ?? []) addOptions(options, context.sets[name] ?? {})
-  if (data.options) addOptions(options, data.options)
+  for (const name of data.use ?? []) addOptions(options, context.sets[name] ?? {}, context.patterns)
+  if (data.options) addOptions(options, data.options, context.patterns)
   const { fixed, rest } = rolesOf(data)
   const own = data.summary ?? summary
   let commands: Map<string, readonly Form[]> | null = null
@@ -492,6 +504,7 @@ function merge(a: OptionTable | undefined, b: OptionTable | undefined): OptionTa
   if (!a || !b) return a ?? b
   const out: OptionTable = { ...a }
   for (const key of OPTION_ROLES) if (b[key]) out[key] = [...(a[key] ?? []), ...b[key]]
+  if (b.match) out.match = { ...a.match, ...b.match }
   return out
 }
 
@@ -517,6 +530,7 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
   const secretFolderNames: string[] = []
   const openFolders: RegExp[] = []
   const consumed: RegExp[] = []
+  const networkFolders: RegExp[] = []
   const secretReaders = new Set<string>()
   const secretPatternFirst = new Set<string>()
   const valueOptions = new Map<string, Set<string>>()
@@ -552,7 +566,7 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
       const program: Program = {
         names: entry.names,
         summary: entry.summary,
-        help: entry.help === true,
+        help: entry.help === undefined || entry.help === false ? null : new Set(entry.help === true ? [] : entry.help),
         get forms() {
           forms ??= compileForms(entry, entry.summary, null, context)
           return forms
@@ -610,6 +624,7 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
     for (const source of rules.secret_folders ?? []) secretFolders.push(new RegExp(source))
     secretFolderNames.push(...(rules.secret_folder_names ?? []))
     for (const source of rules.open_folders ?? []) openFolders.push(new RegExp(source))
+    for (const source of rules.network_folders ?? []) networkFolders.push(new RegExp(source))
     for (const source of rules.consumed ?? []) consumed.push(new RegExp(source))
     for (const name of rules.secret_readers ?? []) secretReaders.add(name)
     for (const name of rules.secret_pattern_first ?? []) secretPatternFirst.add(name)
@@ -633,6 +648,7 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
     secretFolderNames,
     openFolders,
     consumed,
+    networkFolders,
     secretReaders,
     secretPatternFirst,
     valueOptions,
