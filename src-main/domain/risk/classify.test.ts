@@ -493,6 +493,11 @@ describe('classify', () => {
     ['/home/ann/.local/share', 'rm -rf nom*'],
     ['/home/ann/.local', 'echo x > share/nomos/a'],
     ['/home/ann/work', 'cat ../.local/share/nomos/a'],
+    ['/srv', 'cd ~/.local/share && rm -rf nomos'],
+    ['/srv', 'cd /home/ann; cd .local; cat share/nomos/a'],
+    ['/srv', 'env -C ~/.local/share cat nomos/a'],
+    ['/srv', 'tar -C ~/.local/share -cf /tmp/a.tar nomos'],
+    ['/srv', "sh -c 'cd ~/.local/share; cat nom*/a'"],
     ['/proc', 'cat self/root/home/ann/.local/share/nomos/a'],
     ['/srv', "sh -c 'cat ~/.local/share/nomos/a'"],
     [null, 'cat .local/share/nomos/a'],
@@ -530,6 +535,12 @@ describe('classify', () => {
     ['/srv', 'cat /proc/1/root/proc/1/environ'],
     ['/home/ann/.aws', 'cat /proc/self/cwd/credentials'],
     ['/srv', 'cat ~/.docker/config.json'],
+    ['/srv', 'cd ~/.kube && cat config'],
+    ['/srv', 'cd; cat .kube/config'],
+    ['/srv', 'cd /etc; cd wireguard; cat wg0.conf'],
+    ['/srv', 'sudo -D /proc/1 cat environ'],
+    ['/srv', 'cd /dev && echo x > sda'],
+    ['/home/ann/.kube', 'cd /nowhere; cat config'],
     ['/srv', 'cat $HOME/.kube/config'],
     ['/srv', 'cat /pro?/1/environ'],
     ['/srv', 'cat ~/.kub?/config'],
@@ -842,6 +853,8 @@ describe('classify', () => {
       'source <(echo a);',
       'python <<E\n"a b"\nE\n',
       'ps e ',
+      'cd ~;',
+      'cd /a; cat b;',
     ]
     for (const shape of shapes) {
       const command = shape.repeat(Math.ceil(16_000 / shape.length)).slice(0, 16_000)

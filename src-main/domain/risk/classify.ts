@@ -14,7 +14,7 @@ import {
 } from '../shell'
 import { codeDestroys, commandsInCode, destructions, hasOption, positionals, sqlDestroys } from './destructive'
 import { asksForHelp, type Failed, type Matched, matchProgram, secretRead } from './match'
-import { elsewhere, pathCandidates, resolve, secretOf, type Where, whereabouts } from './paths'
+import { elsewhere, moves, pathCandidates, resolve, secretOf, type Where, whereabouts } from './paths'
 import type { RuleSet } from './rules'
 import { holdsHome, reachesSelf, sweepsSelf } from './self'
 
@@ -244,7 +244,14 @@ function judge(command: string, options: ClassifyOptions): Classification {
   if (bomb || forkBomb(unfolded.functions, commands))
     out.reason('fork_bomb', 'destructive', whole, 'Starts copies of itself without end until the machine stands still.')
 
-  const self = reachesSelf(invocations, commands, where)
+  let self = reachesSelf(invocations, commands, where)
+  for (const { from, where: there } of moves(commands, where)) {
+    const later = invocations.filter(({ command: { start } }) => start >= from)
+    const after = commands.filter(({ start }) => start >= from)
+    for (const invocation of later) judgeInvocation(invocation, rules, there, out)
+    for (const simple of after) judgeRedirections(simple, rules, there, out)
+    self ??= reachesSelf(later, after, there)
+  }
   if (self) {
     selfFound(hasNul ? whole : self, out)
   }

@@ -1,4 +1,4 @@
-import type { Word } from '../shell'
+import type { SimpleCommand, Word } from '../shell'
 import type { PathRule, RuleSet } from './rules'
 
 /** Stands for the home folder of the user, wherever it lies: `~/x`, `$HOME/x` and its absolute form are one path. */
@@ -250,4 +250,39 @@ export function holdsSecrets(rules: RuleSet, where: Where, word: Pick<Word, 'sha
         return true
   }
   return false
+}
+
+/** More folders than this are not followed through one text. */
+const MAX_MOVES = 4
+
+/**
+ * Where a text goes by itself (`cd x`, `env -C x …`), each with the place in the text from which that may hold. It may fail as well,
+ * so these are judged beside the folder the text starts in, never instead of it.
+ */
+export function moves(commands: readonly SimpleCommand[], start: Where): readonly { from: number; where: Where }[] {
+  const out: { from: number; where: Where }[] = []
+  let where = start
+  for (const { words, start: from } of commands) {
+    const name = words[0]?.shape ?? ''
+    if (words.length < 2 || !/^(?:cd|pushd|chdir|env|sudo|git|make|tar|command|builtin)$/.test(name)) continue
+    let target: string | undefined
+    if (/^(?:cd|pushd|chdir|command|builtin)$/.test(name)) {
+      const rest = words.slice(1).filter(({ shape }) => !shape.startsWith('-') && !/^(?:cd|pushd)$/.test(shape))
+      if (/^(?:command|builtin)$/.test(name) && !/^(?:cd|pushd)$/.test(words[1]?.shape ?? '')) continue
+      target = rest[0]?.shape ?? '~'
+    } else
+      for (let i = 1; i < words.length && target === undefined; i++) {
+        const shape = (words[i] as Word).shape
+        if (/^(?:-C|-D|--chdir|--directory)$/.test(shape)) target = words[i + 1]?.shape
+        else target = /^(?:--chdir|--directory)=(.+)$/.exec(shape)?.[1]
+      }
+    if (target === undefined) continue
+    const cwd = resolve(where, target)
+    if (!cwd.startsWith('/') || cwd === where.cwd) continue
+    const moved = { ...where, cwd }
+    out.push({ from, where: moved })
+    if (out.length >= MAX_MOVES) break
+    if (!/^(?:env|sudo|git|make|tar)$/.test(name)) where = moved
+  }
+  return out
 }
