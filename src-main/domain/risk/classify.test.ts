@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Classification, RISKS } from '../../../src-preload/contract/model'
 import { loadRiskRules } from '../../adapters/policy-files'
-import { classify, phraseVerb } from './index'
+import { type ClassifyOptions, classify, classify as judge, phraseVerb } from './index'
 
 const rules = loadRiskRules(join(import.meta.dirname, '../../../policies/risk'))
 const HOME = '/home/ann/.local/share/nomos'
@@ -466,6 +466,7 @@ describe('classify', () => {
     'cp a.txt ~',
     'mv a.txt ~/',
     'mkdir -p ~/x',
+    'mv a ..',
     'du -sh ~ > /tmp/a',
     'cp -r ~/work /tmp/x',
     'rm -r ~/work',
@@ -783,7 +784,10 @@ describe('classify', () => {
         wraps,
         fc.constantFrom(null, ...RISKS),
         fc.constantFrom('default', 'every-segment'),
-        (command, wrap, declaredRisk, posture) => {
+        fc.constantFrom(null, '/srv/app', '/etc', '/dev', '/proc/self', '/home/ann/.kube', '/', HOME, '/home/ann'),
+        (command, wrap, declaredRisk, posture, cwd) => {
+          const classify = (text: string, options: Omit<ClassifyOptions, 'cwd' | 'homeFolder'>) =>
+            judge(text, { ...options, cwd, homeFolder: '/home/ann' })
           const plain = classify(command, { rules, posture })
           // Behind an assignment or a wrapper, a second statement or its own leading assignment would no longer stand where it did.
           const inner = /^[\w]+=|^[!(]|[;&|]|^\s/.test(command)
@@ -795,7 +799,10 @@ describe('classify', () => {
           if (declaredRisk) expect(level(declared.risk)).toBeGreaterThanOrEqual(level(declaredRisk))
           expect(level(classify(command, { rules, posture: 'default' }).risk)).toBeGreaterThanOrEqual(
             level(
-              every(command).flags.self ? 'read_only' : classify(command, { rules, posture: 'every-segment' }).risk,
+              judge(command, { rules, posture: 'every-segment', cwd, homeFolder: '/home/ann', nomosHome: HOME }).flags
+                .self
+                ? 'read_only'
+                : classify(command, { rules, posture: 'every-segment' }).risk,
             ),
           )
         },

@@ -92,7 +92,8 @@ function fedBy(names: ReadonlySet<string>, invocation: Invocation): boolean {
 function placed(where: Where, shape: string): string {
   const equals = shape.indexOf('=')
   const path = equals < 0 ? shape : shape.slice(equals + 1)
-  if (path === '' || /^[-+/~$`<:]/.test(path)) return shape
+  // `.` and `..` by themselves are for the rules to name.
+  if (path === '' || /^[-+/~$`<:]|^(?:\.{1,2}\/?)+$/.test(path)) return shape
   return shape.slice(0, equals + 1) + resolve(where, path)
 }
 

@@ -101,6 +101,8 @@ export function whereabouts(options: {
     // On another machine, or as another user, the same place in that home is taken for ours as well.
     if (somebodys) homes.push(`${HOME}/${somebodys[2]}`, own)
   }
+  // A folder of another kind of system is still known by its text.
+  else if (options.nomosHome && /[\\/]./.test(options.nomosHome.trim())) homes.push(options.nomosHome.trim())
   const cwd = (options.cwd ?? '').trim()
   return {
     cwd: cwd.startsWith('/') ? walk(cwd, HOME, userHome).path : HOME,
