@@ -194,9 +194,19 @@ describe('one door', () => {
     expect(compose).not.toMatch(/\b(local|ssh)\.(start|prepare)\b/)
   })
 
+  it('only the gate uses its halves', () => {
+    const wrong = imports.filter(
+      ({ from: file, to, typeOnly }) =>
+        /^src-main\/services\/gate-(judge|runs)$/.test(to) && !typeOnly && file !== 'src-main/services/gate.ts',
+    )
+    expect(breaches(wrong)).toEqual([])
+  })
+
   it('among the services only the gate speaks to a runner', () => {
     const wrong = sources
-      .filter((path) => within(path, 'src-main/services') && path !== 'src-main/services/gate.ts')
+      .filter(
+        (path) => within(path, 'src-main/services') && !/^src-main\/services\/gate(-judge|-runs)?\.ts$/.test(path),
+      )
       .filter((path) => /\bRunner\b|\bRunHandle\b/.test(withoutComments(path)))
     expect(wrong).toEqual([])
   })

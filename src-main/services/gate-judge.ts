@@ -1,0 +1,188 @@
+import { NomosError } from '../../src-preload/contract/errors'
+import type { Classification, Plan, Reason } from '../../src-preload/contract/model'
+import { sealPlan } from '../domain/approval'
+import { classify, type RuleSet } from '../domain/risk'
+import { programsOf } from '../domain/shell'
+import type { PlanDraft, Prepared, Runner } from '../ports'
+import type { ResolvedTarget, RunRequest } from './gate'
+
+/** Commands longer than this (UTF-16 units) are read by a person before they run. */
+export const LONGEST_AUTOMATIC = 2048
+
+/** A place as it was seen: who it is, and what it holds for the command that was asked about. */
+export interface Looked {
+  readonly resolved: ResolvedTarget
+  readonly prepared: Prepared
+}
+
+export interface GateJudgeDeps {
+  readonly runnerFor: (kind: Plan['kind']) => Runner
+  readonly resolve: (slug: string) => ResolvedTarget
+  readonly rules: () => RuleSet
+  readonly home: string
+  readonly homeFolder: string
+}
+
+/** The gate's first half: what a command means at its place, and the plan that would be agreed to. It changes nothing. */
+export interface GateJudge {
+  /** What the place looks like at this moment for a command. */
+  look(slug: string, command: Pick<Plan, 'script' | 'cwd' | 'env'>): Promise<Looked>
+  planOf(looked: Looked, agreed: Pick<Plan, 'script' | 'env' | 'verify' | 'limits'>, policyVersion: string): Plan
+  /** The classifier's word for a text at a place, raised by what the place itself shows. */
+  judge(
+    command: string,
+    declaredRisk: string | null,
+    env: Readonly<Record<string, string>>,
+    looked: Looked,
+  ): Classification
+  /** Throws `bad_input` unless a verifying command would run unasked at that place. */
+  requireRead(verify: string, slug: string, cwd: string | null, env: Readonly<Record<string, string>>): Promise<void>
+}
+
+/** Steps that need the world come after the classifier and may only raise. */
+function raiseByWorld(
+  classification: Classification,
+  command: string,
+  env: Readonly<Record<string, string>>,
+  prepared: Prepared,
+): Classification {
+  const reasons: Reason[] = []
+  const raise = (rule: string, sentence: string): void => {
+    reasons.push({ rule, risk: 'config_mutation', span: null, sentence })
+  }
+  if (classification.risk === 'read_only' || classification.risk === 'reversible_low') {
+    for (const { program, path, trusted } of prepared.resolved) {
+      if (trusted) continue
+      raise(
+        path === null ? 'gate.program-not-found' : 'gate.program-not-of-the-system',
+        path === null
+          ? `"${program}" was not found, so nobody knows what it would do.`
+          : `"${program}" would be ${path}, which is not in a folder of the system.`,
+      )
+    }
+    for (const { rule, sentence } of prepared.findings) raise(rule, sentence)
+    const [variable] = Object.keys(env)
+    if (variable !== undefined) {
+      raise('gate.environment', `It gets the variable "${variable}", which may change what it does.`)
+    }
+    if (command.length > LONGEST_AUTOMATIC)
+      raise('gate.long', `The command is longer than ${LONGEST_AUTOMATIC} characters.`)
+  }
+  if (reasons.length === 0) return classification
+  return { ...classification, risk: 'config_mutation', reasons: [...classification.reasons, ...reasons] }
+}
+
+/** Refuses what no record can be made of, naming the field and the remedy. */
+export function validate(request: RunRequest): void {
+  if (request.command.includes('\0')) {
+    throw new NomosError('command_nul', 'The command holds a NUL character, which a shell drops silently. Remove it.', {
+      field: 'command',
+    })
+  }
+  if (/\p{Surrogate}/u.test(request.command)) {
+    throw new NomosError(
+      'bad_input',
+      'The command holds half of a character, which no shell can be given. Remove it.',
+      {
+        field: 'command',
+      },
+    )
+  }
+  if (request.command.trim() === '')
+    throw new NomosError('command_empty', 'The command is empty. Write what should run.', { field: 'command' })
+  for (const name of Object.keys(request.env ?? {})) {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+      throw new NomosError('bad_input', `"${name}" is not a name of a variable. Use letters, digits and underscores.`, {
+        field: 'env',
+      })
+    }
+  }
+}
+
+const draftOf = (plan: Pick<Plan, 'target' | 'script' | 'cwd' | 'env' | 'endpoint' | 'user'>): PlanDraft => {
+  const { programs, fileOperand } = programsOf(plan.script ?? '')
+  return {
+    target: plan.target,
+    script: plan.script ?? '',
+    programs,
+    fileOperand,
+    cwd: plan.cwd,
+    env: plan.env,
+    endpoint: plan.endpoint,
+    user: plan.user,
+  }
+}
+
+export function createGateJudge(deps: GateJudgeDeps): GateJudge {
+  /** What the place looks like at this moment for a command. */
+  async function look(slug: string, command: Pick<Plan, 'script' | 'cwd' | 'env'>): Promise<Looked> {
+    const resolved = deps.resolve(slug)
+    const { target, endpoint, user } = resolved
+    const prepared = await deps.runnerFor(target.kind).prepare(draftOf({ ...command, target: slug, endpoint, user }))
+    return { resolved, prepared }
+  }
+
+  /** The plan as it would be made at this moment. */
+  function planOf(
+    looked: Looked,
+    agreed: Pick<Plan, 'script' | 'env' | 'verify' | 'limits'>,
+    policyVersion: string,
+  ): Plan {
+    const { prepared, resolved } = looked
+    return sealPlan({
+      v: 1,
+      target: resolved.target.slug,
+      kind: resolved.target.kind,
+      user: prepared.user,
+      cwd: prepared.cwd,
+      argv: null,
+      script: agreed.script,
+      verify: agreed.verify,
+      env: agreed.env,
+      executable: prepared.executable,
+      boundFile: prepared.boundFile,
+      endpoint: resolved.endpoint,
+      hostKeys: prepared.hostKeys,
+      sandbox: null,
+      limits: agreed.limits,
+      policyVersion,
+    })
+  }
+
+  /** The classifier's word for a text at a place, raised by what the place itself shows. */
+  function judge(
+    command: string,
+    declaredRisk: string | null,
+    env: Readonly<Record<string, string>>,
+    looked: Looked,
+  ): Classification {
+    const { resolved, prepared } = looked
+    const judged = classify(command, {
+      rules: deps.rules(),
+      declaredRisk,
+      posture: 'default',
+      targetKind: resolved.target.kind,
+      nomosHome: deps.home,
+      cwd: prepared.cwd,
+      homeFolder: resolved.target.kind === 'local' ? deps.homeFolder : null,
+    })
+    return raiseByWorld(judged, command, env, prepared)
+  }
+
+  /** A verifying command runs unasked after the other, so it has to be one that would run unasked at that place. */
+  async function requireRead(
+    verify: string,
+    slug: string,
+    cwd: string | null,
+    env: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const check = judge(verify, null, env, await look(slug, { script: verify, cwd, env }))
+    if (check.risk === 'read_only') return
+    const why = check.reasons.find(({ risk }) => risk !== 'read_only')?.sentence ?? check.risk
+    throw new NomosError('bad_input', `The verifying command must only read, and this one does not: ${why}`, {
+      field: 'verify',
+    })
+  }
+
+  return { look, planOf, judge, requireRead }
+}
