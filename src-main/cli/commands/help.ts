@@ -23,7 +23,7 @@ const PAGES: Readonly<Record<string, Page>> = {
     usage: ['nomos run [--json] [--why TEXT] TARGET [--why TEXT] COMMAND…'],
     what: 'Asks for a command to be run; the gate decides as for every other request.',
     more: [
-      'What follows the target is the command; "--" in it is never special. Output is streamed.',
+      'What follows the target is the command; "--" and "--json" in it belong to it. Output is streamed.',
       'Of a very long output the middle is not kept.',
       "The exit code is the command's, or 1 when it did not run to its end. Ctrl-C stops the run.",
     ],

@@ -81,6 +81,8 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
   const { words, rules, program, where } = state
   const reads: Word[] = []
   const looked: Word[] = []
+  /** Files that options name: most of these are opened. */
+  const opened: Word[] = []
   const seen = new Set<string>()
   const operands: Word[] = []
   let named = false
@@ -97,7 +99,7 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
   const take = (role: Exclude<OptionRole, 'flag' | 'optional' | 'pair'>, value: Word): boolean => {
     if (!accepts(role, value, false, true)) return false
     if (role === 'read' || role === 'local') reads.push(value)
-    if (role === 'path') looked.push(value)
+    if (role === 'path') opened.push(value)
     return true
   }
   const valued = (role: OptionRole, option: string, glued: string | null): Failed | null => {
@@ -243,7 +245,10 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
     const { start, end } = words[from - 1] as Word
     reads.push({ start, end, value: '.', shape: '.', dynamic: [], prefix: '.' })
   }
-  for (const word of [...looked, ...reads])
+  for (const word of opened)
+    if (/^\/dev\/(?!null$|stdin$)/.test(resolve(where, word.shape)) || /:\/\//.test(word.shape))
+      return { ...fail('device_read', end, 'Opens a device or an address.'), at: word, reached: end + 1 }
+  for (const word of [...looked, ...opened, ...reads])
     if (rules.networkFolders.some((folder) => folder.test(resolve(where, word.shape))))
       return {
         ...fail('network_folder', end, 'Looks into a folder that is fetched from another machine for it.'),

@@ -132,7 +132,10 @@ function SessionTools({ session }: { readonly session: Session }) {
       ) : null}
       {mode === 'remove' ? (
         <div className="flex basis-full flex-wrap items-center gap-2 py-2">
-          <span>Remove “{session.title}” with its messages? What ran stays in the ledger.</span>
+          <span className="min-w-0 break-words [overflow-wrap:anywhere]">
+            Remove “{session.title.length > 80 ? `${session.title.slice(0, 80)}…` : session.title}” with its messages?
+            What ran stays in the ledger.
+          </span>
           <button className="btn" onClick={() => setMode('none')} type="button">
             Keep it
           </button>

@@ -51,6 +51,7 @@ export function Composer() {
 
   const send = async (): Promise<void> => {
     const text = draft
+    if (text.trim() === '') setFailed(null)
     if (text.trim() === '' || sending) return
     setSending(true)
     setFailed(null)
