@@ -393,11 +393,16 @@ describe.runIf(sshdPath() !== null)('on a host over SSH', () => {
       sentences.add(view.stateReason ?? '')
     }
     expect(sentences.size).toBe(faults.length)
+    // Nobody is asked for a change on a host whose key is not known.
+    const unknown = await run(page, 'host:closed', `touch ${scratch}/never`)
+    await expectState(unknown, 'failed')
+    await expect(unknown.getByTestId('state-reason')).toContainText('No key of host:closed is known')
+    await expect(unknown.getByTestId('approve')).toHaveCount(0)
     // The same after an approval: what was agreed to is not run somewhere else or later.
-    const change = await run(page, 'host:closed', `touch ${scratch}/never`)
+    const change = await run(page, 'host:nofile', `touch ${scratch}/never`)
     await change.getByTestId('approve').click()
     await expectState(change, 'failed')
-    await expect(change.getByTestId('state-reason')).toContainText('cannot be reached')
+    await expect(change.getByTestId('state-reason')).toContainText('does not exist')
     expect(existsSync(`${scratch}/never`)).toBe(false)
     expect([sessions(sshd), sessions(stranger)]).toEqual([0, 0])
   })
