@@ -61,6 +61,9 @@ export const NO_SECRETS: Secrets = {
   },
 }
 
+/** How long after the start the risk rules are read, unless a request comes first. */
+const WARM_UP_MS = 1500
+
 /** Another core has this folder. */
 export class HomeInUse extends Error {}
 
@@ -321,8 +324,8 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     dispatch,
     subscribe: (listener) => feed.subscribe(listener),
     async start() {
-      // Read now, when the window is up, so that the first request need not wait for it. A fault is told by the health bar.
-      setImmediate(() => {
+      // Read before the first request needs them, but not while the window comes up. A fault is told by the health bar.
+      clock.after(WARM_UP_MS, () => {
         try {
           loadRules()
         } catch (error) {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { app, BrowserWindow, dialog } from 'electron'
 import { makeHome, nomosHome, resourcesFolder } from './adapters/system/paths'
+import type { Core } from './compose'
 import { answerRequests, forwardEvents } from './shell/ipc'
 import { installMenu } from './shell/menu'
 import { registerScheme, serveWindow } from './shell/scheme'
@@ -21,7 +22,7 @@ if (!app.requestSingleInstanceLock()) {
   app.exit(0)
 }
 
-// 2. Once Electron is ready: the window first, the core while the window loads; requests wait for it. (Electron is not ready before
+// 2. Once Electron is ready: the window first, then the core; requests wait for it. (Electron is not ready before
 // this module has been read to its end, so nothing here may be awaited at the top.)
 app.whenReady().then(begin).catch(cannotStart)
 
@@ -44,7 +45,7 @@ function cannotStart(error: unknown): never {
   process.exit(1)
 }
 
-async function begin(): Promise<void> {
+function begin(): void {
   const resources = resourcesFolder()
   const running = new Set<string>()
   let told = false
@@ -56,21 +57,31 @@ async function begin(): Promise<void> {
       // Whoever ends Nomos from outside (a signal, the end of the login) is not asked: nobody might be there to answer.
       running: () => (told ? 0 : running.size),
     })
+
+  // The window's files are served by this same thread, so the core is read once they are out: with the first request of the window.
+  let loading: Promise<Core> | null = null
+  const core = (): Promise<Core> => {
+    loading ??= import('./compose')
+      .then(({ createCore }) =>
+        createCore({ home, resources, version: app.getVersion(), secrets: systemSecrets(), headless: false }),
+      )
+      .then((made) => {
+        forwardEvents((listener) => made.subscribe(listener))
+        made.subscribe(({ event }) => {
+          if (event.type !== 'execution') return
+          if (event.state === 'running') running.add(event.id)
+          else running.delete(event.id)
+        })
+        void made.start()
+        return made
+      })
+    return loading
+  }
   denyPermissions()
   serveWindow(join(import.meta.dirname, '../renderer'))
-  const loading = import('./compose').then(({ createCore }) =>
-    createCore({ home, resources, version: app.getVersion(), secrets: systemSecrets(), headless: false }),
-  )
-  answerRequests(async (caller, route, input) => (await loading).dispatch(caller, route, input))
-  open()
-
-  const core = await loading
-  forwardEvents((listener) => core.subscribe(listener))
-  core.subscribe(({ event }) => {
-    if (event.type !== 'execution') return
-    if (event.state === 'running') running.add(event.id)
-    else running.delete(event.id)
-  })
+  answerRequests(async (caller, route, input) => (await core()).dispatch(caller, route, input))
+  // A page that never comes as far as a request must not keep the command line from the core.
+  open().webContents.once('did-finish-load', () => void core().catch(cannotStart))
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -79,7 +90,7 @@ async function begin(): Promise<void> {
     })
   }
 
-  // 3. Afterwards: the menu, the control socket, a second start, the end.
+  // 3. The menu, a second start, the end.
   installMenu(open)
   app.on('second-instance', () => showExisting(open))
   app.on('activate', () => showExisting(open))
@@ -90,7 +101,7 @@ async function begin(): Promise<void> {
     // Runs are stopped and their ends written before the process goes.
     event.preventDefault()
     ending = true
-    void core.stop().finally(() => app.exit(0))
+    const stopped = loading === null ? Promise.resolve() : core().then((made) => made.stop())
+    void stopped.finally(() => app.exit(0))
   })
-  await core.start()
 }
