@@ -48,8 +48,8 @@ async function workingFolder(cwd: string | null): Promise<string> {
     )
   }
   try {
-    const real = await realpath(folder)
-    if ((await stat(real)).isDirectory()) return real
+    const [real, found] = await Promise.all([realpath(folder), stat(folder)])
+    if (found.isDirectory()) return real
   } catch {
     // Said below: for the caller a missing folder and one that cannot be looked at come to the same.
   }
@@ -105,11 +105,18 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
     kind: 'local',
 
     async prepare(draft: PlanDraft): Promise<Prepared> {
-      const cwd = await workingFolder(draft.cwd)
-      const env: Readonly<Record<string, string>> = { ...environments.agreed, ...draft.env }
-      const resolved: Resolved[] = []
-      for (const program of draft.programs)
-        resolved.push(await resolveProgram(program, cwd, env.PATH ?? '/usr/bin:/bin'))
+      const path = draft.env.PATH ?? environments.agreed.PATH ?? '/usr/bin:/bin'
+      // Each look is a trip to the thread pool: those that do not need each other's answer go together.
+      const folder = workingFolder(draft.cwd)
+      const [cwd, resolved] = await Promise.all([
+        folder,
+        Promise.all(
+          draft.programs.map(
+            async (program): Promise<Resolved> =>
+              resolveProgram(program, program.includes('/') ? await folder : '/', path),
+          ),
+        ),
+      ])
       const first = resolved.find((found) => found.path !== null)
       return {
         user: userInfo().username,
