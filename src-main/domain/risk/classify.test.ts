@@ -166,7 +166,7 @@ describe('classify', () => {
     'trap "rm -rf x" EXIT',
     "alias ls='rm -rf x'",
     'rm -rf x "unterminated',
-    'dd if=/dev/zero of=/dev/sda',
+    'dd if=/dev/zero of=/dev/sdq',
     'python3 -c \'import shutil; shutil.rmtree("x")\'',
     "python3 <<E\nimport shutil\nshutil.rmtree('x')\nE",
     'node -e \'fs.rmSync("x", {recursive: true})\'',
@@ -216,7 +216,7 @@ describe('classify', () => {
     'echo rm -rf /',
     "grep -r 'DROP TABLE' ./sql",
     'man rm',
-    'kubectl -n delete get pods',
+    'kubectl -n delete get deployments',
   ])('text that is only data does not destroy: %s', (command) => expect(of(command).risk).not.toBe('destructive'))
 
   it('looks at all of a text that is too long', () => {

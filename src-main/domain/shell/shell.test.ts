@@ -166,7 +166,7 @@ describe('unfold', () => {
     ["flock /tmp/l -c 'rm x'", 'rm x'],
     ['flock /tmp/l rm x', 'rm x'],
     ['chroot /mnt rm x', 'rm x'],
-    ['nsenter -t 1 -m rm x', 'rm x'],
+    ['nsenter -t 1 -m rm y', 'rm y'],
     ['systemd-run --uid=0 rm x', 'rm x'],
     ["watch 'rm x'", 'rm x'],
     ["tmux new-session -d 'rm x'", 'rm x'],
