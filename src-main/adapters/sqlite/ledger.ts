@@ -22,8 +22,14 @@ const HEAD_BYTES = 96
 
 /** Reads `<seq> <hash>` from the head file; null when there is none or it is unreadable. */
 export function readHead(file: string): Head | null {
-  if (!existsSync(file)) return null
-  const match = /^(\d{1,15}) ([0-9a-f]{64})\s*$/.exec(readFileSync(file, 'utf8'))
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    // Missing and unreadable come to the same: nothing is remembered, which is told as a problem of its own.
+    return null
+  }
+  const match = /^(\d{1,15}) ([0-9a-f]{64})\s*$/.exec(text)
   return match ? { seq: Number(match[1]), hash: match[2] ?? '' } : null
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -275,6 +275,19 @@ describe('the ledger on disk', () => {
     store.acceptLedger('operator', 'cut', 9)
     expect(store.ledgerHeadProblem()).toBeNull()
     expect(store.verifyLedger()).toMatchObject({ intact: true, entries: 4 })
+  })
+
+  it('outlives a head that cannot be written after the end of a run: it stays behind, and that is told at the next start', async () => {
+    mkdirSync(join(home, HEAD_FILE))
+    store.createExecution(execution('e1', { state: 'requested' }), null, 1000)
+    // The catch-up runs in a timer: an error in it would end the process, which vitest reports as a fault of this file.
+    await new Promise((go) => setTimeout(go, 400))
+    expect(store.execution('e1')).toMatchObject({ state: 'requested' })
+    expect(store.ledgerHeadProblem()).toMatch(/missing or unreadable/)
+    store.close()
+    rmSync(join(home, HEAD_FILE), { recursive: true })
+    store = openStore(home)
+    expect(store.ledgerPage(null, 5)).toHaveLength(1)
   })
 
   it('says when the head is missing', () => {
