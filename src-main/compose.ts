@@ -13,6 +13,7 @@ import { loadRiskRules } from './adapters/policy-files'
 import { DATABASE_FILE, HEAD_FILE, holdHome, openStore, type SqliteStore, StoreProblem } from './adapters/sqlite'
 import { createSshRunner } from './adapters/ssh'
 import { fileLog, makeHome, systemClock, systemIds } from './adapters/system'
+import { createTreeSitterParser } from './adapters/tree-sitter'
 import { redact } from './domain/redact'
 import type { RuleSet } from './domain/risk'
 import type { Clock, Dispatch, Log, Secrets } from './ports'
@@ -226,6 +227,8 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     home,
     homeFolder: homedir(),
     rules: loadRules,
+    posture: () => 'default',
+    secondParser: createTreeSitterParser(log),
     policy,
     resolve: (slug) => fleet.resolve(slug),
   })

@@ -1,9 +1,9 @@
 import { NomosError } from '../../src-preload/contract/errors'
-import type { Classification, Plan, Reason } from '../../src-preload/contract/model'
+import type { Classification, Plan, Posture, Reason } from '../../src-preload/contract/model'
 import { sealPlan } from '../domain/approval'
 import { classify, type RuleSet } from '../domain/risk'
-import { programsOf } from '../domain/shell'
-import type { PlanDraft, Prepared, Runner } from '../ports'
+import { doubtOf, programsOf } from '../domain/shell'
+import type { PlanDraft, Prepared, Runner, SecondParser } from '../ports'
 import type { ResolvedTarget, RunRequest } from './gate'
 
 /** Commands longer than this (UTF-16 units) are read by a person before they run. */
@@ -21,6 +21,9 @@ export interface GateJudgeDeps {
   readonly rules: () => RuleSet
   readonly home: string
   readonly homeFolder: string
+  /** Whether a compound command may count as a read when every part of it is one. */
+  readonly posture: () => Posture
+  readonly secondParser: SecondParser
 }
 
 /** The gate's first half: what a command means at its place, and the plan that would be agreed to. It changes nothing. */
@@ -45,6 +48,7 @@ function raiseByWorld(
   command: string,
   env: Readonly<Record<string, string>>,
   prepared: Prepared,
+  secondParser: SecondParser,
 ): Classification {
   const reasons: Reason[] = []
   const raise = (rule: string, sentence: string): void => {
@@ -61,6 +65,8 @@ function raiseByWorld(
       )
     }
     for (const { rule, sentence } of prepared.findings) raise(rule, sentence)
+    const doubt = doubtOf(command, secondParser.commandNames(command))
+    if (doubt !== null) raise('gate.second-parser', doubt)
     const [variable] = Object.keys(env)
     if (variable !== undefined) {
       raise('gate.environment', `It gets the variable "${variable}", which may change what it does.`)
@@ -118,7 +124,10 @@ export function createGateJudge(deps: GateJudgeDeps): GateJudge {
   async function look(slug: string, command: Pick<Plan, 'script' | 'cwd' | 'env'>): Promise<Looked> {
     const resolved = deps.resolve(slug)
     const { target, endpoint, user } = resolved
-    const prepared = await deps.runnerFor(target.kind).prepare(draftOf({ ...command, target: slug, endpoint, user }))
+    const [prepared] = await Promise.all([
+      deps.runnerFor(target.kind).prepare(draftOf({ ...command, target: slug, endpoint, user })),
+      deps.secondParser.ready(),
+    ])
     return { resolved, prepared }
   }
 
@@ -160,13 +169,13 @@ export function createGateJudge(deps: GateJudgeDeps): GateJudge {
     const judged = classify(command, {
       rules: deps.rules(),
       declaredRisk,
-      posture: 'default',
+      posture: deps.posture(),
       targetKind: resolved.target.kind,
       nomosHome: deps.home,
       cwd: prepared.cwd,
       homeFolder: resolved.target.kind === 'local' ? deps.homeFolder : null,
     })
-    return raiseByWorld(judged, command, env, prepared)
+    return raiseByWorld(judged, command, env, prepared, deps.secondParser)
   }
 
   /** A verifying command runs unasked after the other, so it has to be one that would run unasked at that place. */

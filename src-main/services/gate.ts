@@ -5,6 +5,7 @@ import {
   type ExecutionView,
   FINAL_STATES,
   Plan,
+  type Posture,
   type Principal,
   RISKS,
   type Surface,
@@ -16,7 +17,7 @@ import { canonicalJson, hmac } from '../domain/ledger'
 import { decide, type NamedLayer, type Switches } from '../domain/policy'
 import { redact } from '../domain/redact'
 import { phraseVerb, type RuleSet } from '../domain/risk'
-import type { Clock, Feed, Ids, Log, Runner, Secrets, Store } from '../ports'
+import type { Clock, Feed, Ids, Log, Runner, SecondParser, Secrets, Store } from '../ports'
 import { createGateJudge, validate } from './gate-judge'
 import { resultText } from './gate-result'
 import { AUTOMATIC_LIMIT_MS, createGateRuns } from './gate-runs'
@@ -65,6 +66,8 @@ export interface GateDeps {
   /** The user's own folder here, which `~` stands for. */
   readonly homeFolder: string
   readonly rules: () => RuleSet
+  readonly posture: () => Posture
+  readonly secondParser: SecondParser
   readonly policy: {
     layers(agent: string): { readonly layers: readonly NamedLayer[]; readonly version: string }
     switches(): Switches

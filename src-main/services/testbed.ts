@@ -7,6 +7,7 @@ import { createLocalRunner } from '../adapters/local'
 import { loadRiskRules } from '../adapters/policy-files'
 import { openStore, type SqliteStore } from '../adapters/sqlite'
 import { resourcesFolder, systemIds } from '../adapters/system'
+import { createTreeSitterParser } from '../adapters/tree-sitter'
 import { CAUTIOUS, type NamedLayer, type PolicyLayer, type Switches } from '../domain/policy'
 import type { Clock, Log, Runner, Secrets } from '../ports'
 import { type ApprovalDesk, createApprovalDesk } from './approval-desk'
@@ -32,6 +33,8 @@ export function movableClock(): Clock & { move(ms: number): void } {
 }
 
 export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }
+
+const secondParser = createTreeSitterParser(silentLog)
 
 /** A keyring of the test: turns the bytes around, so that what is stored is not what was given. */
 export const testSecrets: Secrets = {
@@ -119,6 +122,8 @@ export function createTestbed(
     home,
     homeFolder: homedir(),
     rules: () => rules,
+    posture: () => 'default',
+    secondParser,
     policy: { layers: () => ({ layers: layers(), version: policy.version }), switches: () => policy.switches },
     resolve: (slug) => fleet.resolve(slug),
   })

@@ -356,7 +356,14 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, ou
   const byInput = inline !== undefined && words.length === 1 && invocation.input !== null
   if (byOption || byOperand || byInput) {
     out.flags.inlineEval = true
-    out.reason('inline_program', 'config_mutation', span, `Gives ${name} a program text to run, which can do anything.`)
+    // What a parser of its own understands is judged as what it is.
+    if (matched?.kind !== 'match')
+      out.reason(
+        'inline_program',
+        'config_mutation',
+        span,
+        `Gives ${name} a program text to run, which can do anything.`,
+      )
     for (const word of words.slice(1))
       for (const quoted of word.shape.matchAll(/["'`]([^"'`\n]{1,200})["'`]/g)) {
         const secret = secretOf(rules, where, { shape: quoted[1] as string, dynamic: [] }, true)
@@ -480,7 +487,8 @@ function judgePiece(
   const result: Matched | Failed = matchProgram(rules, where, words, simple.place.stage > 0)
   if (result.kind === 'fail') {
     if (result.rule === 'dynamic_program') out.partial = true
-    const wide = result.rule === 'unknown_program' || result.rule.startsWith('needs_') || result.rule === 'sed_script'
+    const wide =
+      result.rule === 'unknown_program' || result.rule.startsWith('needs_') || result.rule.endsWith('_script')
     return refuse(result.rule, wide ? spanOf(words) : result.at, result.sentence)
   }
   for (const word of result.reads)

@@ -1,7 +1,7 @@
 import { programName, type Word } from '../shell'
 import { holdsSecrets, leadsThroughProcess, resolve, secretOf, type Where } from './paths'
 import type { Form, OptionRole, Program, Role, RuleSet } from './rules'
-import { sedOnlyPrints } from './sed'
+import { scriptProblem } from './scripts'
 
 export interface Matched {
   readonly kind: 'match'
@@ -234,8 +234,10 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
         end,
         `Without ${group.slice(0, 2).map(shown).join(' or ')}, ${program} does more than read.`,
       )
-  if (form.script === 'sed' && !sedScripts(words.slice(from), seen, operands))
-    return fail('sed_script', end, 'This sed script may do more than print.')
+  if (form.script !== null) {
+    const problem = scriptProblem(form.script, { words: words.slice(from), seen, operands, where, rules })
+    if (problem !== null) return fail(`${form.script}_script`, end, problem)
+  }
   const recursive =
     form.recursive !== null &&
     (form.recursive.options.length === 0 || form.recursive.options.some((option) => seen.has(option))) &&
@@ -292,24 +294,6 @@ function readProblem(
   if (recursive && holdsSecrets(rules, where, word))
     return ['broad_read', 'This reads everything below a folder that also holds keys and passwords.']
   return null
-}
-
-/** With `-e` every script is an option's value, otherwise the first operand is the script. */
-function sedScripts(words: readonly Word[], seen: ReadonlySet<string>, operands: readonly Word[]): boolean {
-  if (!seen.has('-e') && !seen.has('--expression')) return sedOnlyPrints(operands[0]?.value ?? 'w')
-  for (let i = 0; i < words.length; i++) {
-    const text = words[i]?.value ?? ''
-    let script: string | undefined
-    if (text === '--') break
-    if (text.startsWith('--expression=')) script = text.slice(13)
-    else if (text === '--expression') script = words[++i]?.value ?? 'w'
-    else {
-      const match = /^-[nErsuz]*e([\s\S]*)$/.exec(text)
-      if (match) script = match[1] || (words[++i]?.value ?? 'w')
-    }
-    if (script !== undefined && !sedOnlyPrints(script)) return false
-  }
-  return true
 }
 
 function matchForms(forms: readonly Form[], from: number, state: State): Matched | Failed {

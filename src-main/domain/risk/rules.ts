@@ -52,6 +52,14 @@ const OptionTable = z.strictObject({
 })
 type OptionTable = z.infer<typeof OptionTable>
 
+/** Mini-languages that are judged by a parser of their own, in `scripts.ts`. */
+export const SCRIPT_KINDS = ['sed', 'awk', 'jq', 'sql'] as const
+export type ScriptKind = (typeof SCRIPT_KINDS)[number]
+
+/** Sandbox profiles a program may be run in; `files` reads files and nothing else (no network, no other process, no `/tmp`, no `/run`). */
+export const SANDBOX_PROFILES = ['files'] as const
+export type SandboxProfile = (typeof SANDBOX_PROFILES)[number]
+
 export interface FormData {
   summary?: string | undefined
   use?: string[] | undefined
@@ -74,7 +82,7 @@ export interface FormData {
     | { options?: string[] | undefined; unless?: string[] | undefined; operands?: number | undefined }
     | undefined
   network?: boolean | undefined
-  script?: 'sed' | undefined
+  script?: ScriptKind | undefined
   help?: boolean | string[] | undefined
   bare?: boolean | undefined
   dashes?: boolean | undefined
@@ -120,7 +128,8 @@ const form = z.object({
     ])
     .optional(),
   network: z.boolean().optional(),
-  script: z.enum(['sed']).optional(),
+  /** The mini-language of its script operand or option; a parser of its own must find that it only reads. */
+  script: z.enum(SCRIPT_KINDS).optional(),
   /** `<program> [sub-command…] --help` is a read, for the sub-commands of the schema and for those listed here. */
   help: z.union([z.boolean(), Words]).optional(),
   /** With sub-commands: the program alone is a read as well. */
@@ -142,6 +151,8 @@ const ProgramSchema = form
   .extend({
     names: Words,
     summary: z.string(),
+    /** The sandbox an automatic run of it may be put in without changing its answer; a test compares the two. */
+    sandbox: z.enum(SANDBOX_PROFILES).optional(),
     read_only: z.array(z.string()).default([]),
     not_read_only: z.array(z.string()).default([]),
   })
@@ -271,7 +282,7 @@ export interface Form {
     | { readonly options: readonly string[]; readonly unless: readonly string[]; readonly operands: number | null }
     | null
   readonly network: boolean
-  readonly script: 'sed' | null
+  readonly script: ScriptKind | null
   readonly bare: boolean
   readonly dashes: boolean
   readonly harmless: boolean
@@ -281,6 +292,8 @@ export interface Form {
 export interface Program {
   readonly names: readonly string[]
   readonly summary: string
+  /** See `sandbox` of the schema. */
+  readonly sandbox: SandboxProfile | null
   readonly help: ReadonlySet<string> | null
   readonly forms: readonly Form[]
 }
@@ -566,6 +579,7 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
       const program: Program = {
         names: entry.names,
         summary: entry.summary,
+        sandbox: entry.sandbox ?? null,
         help: entry.help === undefined || entry.help === false ? null : new Set(entry.help === true ? [] : entry.help),
         get forms() {
           forms ??= compileForms(entry, entry.summary, null, context)

@@ -4,6 +4,7 @@ export { findInvisible, MAX_DEPTH, MAX_LENGTH, MAX_OPENINGS } from './limits'
 export { parseShell } from './parse'
 export { type ProgramsOf, programsOf } from './programs'
 export { scanShell } from './scan'
+export { doubtOf } from './second'
 export type {
   Assignment,
   Dynamic,
