@@ -12,7 +12,8 @@ const folder = fileURLToPath(new URL('bench', import.meta.url))
 
 /**
  * @typedef {object} BenchContext
- * @property {ReturnType<typeof electronCommand>} electron the runtime: executable, flags, args for this checkout, env
+ * @property {ReturnType<typeof electronCommand>} [electron] the runtime: executable, flags, args for this checkout, env; there is none
+ *   when all benches asked for are `standalone`
  * @property {(line: string) => void} log progress, on standard error
  */
 
@@ -23,7 +24,8 @@ const folder = fileURLToPath(new URL('bench', import.meta.url))
  */
 export async function loadBenches(names) {
   const files = readdirSync(folder).filter((file) => file.endsWith('.mjs') && !file.endsWith('.test.mjs'))
-  const benches = await Promise.all(files.sort().map((file) => import(pathToFileURL(path.join(folder, file)).href)))
+  const modules = await Promise.all(files.sort().map((file) => import(pathToFileURL(path.join(folder, file)).href)))
+  const benches = modules.filter((module) => module.name !== undefined)
   const known = benches.map((bench) => bench.name)
   const unknown = names.filter((name) => !known.includes(name))
   if (unknown.length > 0) {
@@ -78,6 +80,7 @@ function displayNumber(server) {
   })
 }
 
+/** @param {ReturnType<typeof electronCommand> | undefined} electron */
 function machine(electron) {
   return {
     platform: `${process.platform} ${process.arch}`,
@@ -85,17 +88,19 @@ function machine(electron) {
     cores: os.cpus().length,
     memoryGiB: Math.round(os.totalmem() / 2 ** 30),
     node: process.versions.node,
-    electron: `${electron.version} (${electron.kind})`,
+    ...(electron && { electron: `${electron.version} (${electron.kind})` }),
   }
 }
 
 async function main(names) {
   const benches = await loadBenches(names)
-  await ensureSetup({ need: { electron: true, build: true, sqliteNode: true, sqliteElectron: true } })
-  const removeDisplay = await provideDisplay()
+  // A standalone bench needs the packages only: no build, no runtime, no display.
+  const app = !benches.every((bench) => bench.standalone === true)
+  await ensureSetup({ need: app ? { electron: true, build: true, sqliteNode: true, sqliteElectron: true } : {} })
+  const removeDisplay = app ? await provideDisplay() : () => {}
   try {
-    const electron = electronCommand()
-    await requireLibraries(electron.executable)
+    const electron = app ? electronCommand() : undefined
+    if (electron) await requireLibraries(electron.executable)
     const results = {}
     for (const bench of benches) {
       logToStderr(`bench ${bench.name}`)
