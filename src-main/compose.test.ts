@@ -107,6 +107,7 @@ describe('dispatch', () => {
         { id: waiting.approval?.id, answer: { kind: 'approve', phrase: null }, digest: waiting.approval?.digest },
       ],
       ['policy.setSwitch', { name: 'pauseAutomatic', on: true }],
+      ['policy.setCompound', { compound: 'every-segment' }],
       ['hosts.save', { host, replaces: null }],
       ['hosts.remove', { slug: 'web1' }],
       ['hosts.test', { host, passphrase: null }],

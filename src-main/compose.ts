@@ -227,7 +227,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     home,
     homeFolder: homedir(),
     rules: loadRules,
-    posture: () => 'default',
+    posture: () => (settings.compound() === 'every-segment' ? 'every-segment' : 'default'),
     secondParser: createTreeSitterParser(log),
     policy,
     resolve: (slug) => fleet.resolve(slug),

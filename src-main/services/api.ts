@@ -18,6 +18,7 @@ import type { Health } from './health'
 import type { Policy } from './policy'
 import { parseRunCommand } from './run-command'
 import type { Settings } from './settings'
+import { withParts } from './understanding'
 
 export interface ApiDeps {
   readonly store: Store
@@ -77,16 +78,17 @@ export function createApi(deps: ApiDeps): Dispatch {
 
   /** A running execution shows what has come so far; the store knows only the end. */
   function withLiveOutput(execution: ExecutionView): ExecutionView {
-    if (execution.state !== 'running') return execution
+    const shown = withParts(execution)
+    if (execution.state !== 'running') return shown
     const output = gate.output(execution.id)
-    return output === null ? execution : { ...execution, output: output.text.slice(0, 4096), outputBytes: output.bytes }
+    return output === null ? shown : { ...shown, output: output.text.slice(0, 4096), outputBytes: output.bytes }
   }
 
   async function requestInSession(session: string | null, request: RunRequest): Promise<ExecutionView> {
     if (session !== null) requireSession(session)
     const execution = await gate.request(operator(session), request)
     if (session !== null) showInSession(session, execution)
-    return execution
+    return withParts(execution)
   }
 
   /** One card for one execution in a conversation: the same request again while it waits brings no second one. */
@@ -256,7 +258,8 @@ export function createApi(deps: ApiDeps): Dispatch {
       }
     },
 
-    'approvals.pending': () => store.executions({ states: ['pending_approval'], before: null, limit: 200 }),
+    'approvals.pending': () =>
+      store.executions({ states: ['pending_approval'], before: null, limit: 200 }).map(withParts),
     'approvals.answer': (caller, { id, answer, digest }) => desk.answer(caller, id, answer, digest),
 
     'ledger.page': (_caller, { before, limit }) => {
@@ -299,6 +302,10 @@ export function createApi(deps: ApiDeps): Dispatch {
       requireOperator(caller)
       policy.setSwitch(name, on, 'operator')
       return policy.show('main')
+    },
+    'policy.setCompound': (caller, { compound }) => {
+      requireOperator(caller)
+      return settings.saveCompound(compound)
     },
     'doctor.run': () => deps.doctor(),
   }

@@ -10,6 +10,7 @@ import {
 } from '../domain/policy'
 import type { Clock, Feed, Store } from '../ports'
 import type { Health } from './health'
+import { COMPOUND_SETTING } from './settings'
 
 /** What the policy service needs of the host's file; `adapters/approvals-file` has it. */
 export interface ApprovalsSource {
@@ -43,13 +44,15 @@ export function createPolicy(deps: {
     layers(agent) {
       const read = source.read()
       policy.check()
+      const posture = store.setting(COMPOUND_SETTING)
       const host = read.kind === 'broken' ? CLOSED : hostLayer(read.kind === 'file' ? read.file : null, agent)
       return {
         layers: [
           { name: 'requested-policy', layer: CAUTIOUS },
           { name: 'host-policy', layer: host },
         ],
-        version: `cautious+${read.version}`,
+        // A plan agreed to under another posture is another plan.
+        version: `cautious+${read.version}${posture === 'every-segment' ? '+every-segment' : ''}`,
       }
     },
     switches: () => ({

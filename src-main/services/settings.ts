@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { KeyStorage, ModelSettingsInput, SettingsView } from '../../src-preload/contract/model'
+import { Compound, type KeyStorage, type ModelSettingsInput, type SettingsView } from '../../src-preload/contract/model'
 import type { Clock, Feed, Log, ModelEndpoint, Secrets, Store } from '../ports'
 
 const Theme = z.enum(['system', 'light', 'dark'])
@@ -9,10 +9,21 @@ export interface Settings {
   /** The endpoint as set; null while the address or the model is missing. */
   endpoint(): ModelEndpoint | null
   saveModel(input: ModelSettingsInput): SettingsView
-  savePreferences(input: { readonly theme: z.infer<typeof Theme>; readonly letterShortcuts: boolean }): SettingsView
+  savePreferences(input: {
+    readonly theme: z.infer<typeof Theme>
+    readonly letterShortcuts: boolean
+    readonly commandHighlighting?: boolean | undefined
+  }): SettingsView
+  /** Whether a line of several commands may count as a read. Anything unreadable counts as `never`. */
+  compound(): Compound
+  /** Policy, so it is written into the ledger; plans that were agreed to under another value do not run any more. */
+  saveCompound(compound: Compound): SettingsView
   ui(): Readonly<Record<string, string | number | boolean | null>>
   saveUi(values: Readonly<Record<string, string | number | boolean | null>>): void
 }
+
+/** The name the posture is stored under; the policy version is worked out from it as well. */
+export const COMPOUND_SETTING = 'policy.compound'
 
 const UiValue = z.union([z.string(), z.number(), z.boolean(), z.null()])
 
@@ -56,6 +67,8 @@ export function createSettings(deps: {
       },
       theme: Theme.catch('system').parse(store.setting('ui.theme')),
       letterShortcuts: store.setting('ui.letterShortcuts') !== 'off',
+      commandHighlighting: store.setting('ui.commandHighlighting') === 'on',
+      compound: settings.compound(),
     }),
 
     endpoint() {
@@ -98,7 +111,29 @@ export function createSettings(deps: {
     savePreferences(input) {
       store.saveSetting('ui.theme', input.theme)
       store.saveSetting('ui.letterShortcuts', input.letterShortcuts ? 'on' : 'off')
+      if (input.commandHighlighting !== undefined)
+        store.saveSetting('ui.commandHighlighting', input.commandHighlighting ? 'on' : null)
       feed.publish({ type: 'settings' })
+      return settings.view()
+    },
+
+    compound: () => Compound.catch('never').parse(store.setting(COMPOUND_SETTING)),
+
+    saveCompound(compound) {
+      if (settings.compound() === compound) return settings.view()
+      store.saveSetting(COMPOUND_SETTING, compound === 'never' ? null : compound)
+      store.appendLedger(
+        {
+          kind: 'setting.changed',
+          actor: 'operator',
+          executionId: null,
+          approvalId: null,
+          data: { name: 'compound', compound },
+        },
+        clock.now(),
+      )
+      feed.publish({ type: 'settings' })
+      feed.publish({ type: 'policy' })
       return settings.view()
     },
 

@@ -1,5 +1,6 @@
-import type { Classification, Span, TraceStep } from '../../src-preload/contract/model'
+import type { Classification, ExecutionView, Span, TraceStep } from '../../src-preload/contract/model'
 import { type Found, mapSpan, redact } from '../domain/redact'
+import { type Dissected, dissect } from '../domain/shell'
 
 /** A classification whose texts are redacted and whose spans fit the redacted command: the only form that leaves the gate. */
 export function redactClassification(classification: Classification, found: readonly Found[]): Classification {
@@ -25,3 +26,19 @@ export const classifierTrace = (classification: Classification): TraceStep[] =>
     sentence: reason.sentence,
     spans: reason.span === null ? [] : [reason.span],
   }))
+
+/** The same card is read again and again while it waits; its text never changes. */
+const KEPT = 512
+const kept = new Map<string, Dissected>()
+
+/** Adds what a card shows beside the text: the parts for colour and the decoded words, both of the redacted command. */
+export function withParts(execution: ExecutionView): ExecutionView {
+  let parts = kept.get(execution.command)
+  if (parts === undefined) {
+    parts = dissect(execution.command)
+    if (kept.size >= KEPT) kept.clear()
+    kept.set(execution.command, parts)
+  }
+  const { tokens, argv } = parts
+  return tokens === undefined ? { ...execution, argv } : { ...execution, tokens, argv }
+}

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   ApprovalView,
+  Compound,
   DoctorCheck,
   ExecutionState,
   ExecutionView,
@@ -131,7 +132,12 @@ export const routes = {
   'settings.get': { input: Nothing, output: SettingsView },
   'settings.saveModel': { input: ModelSettingsInput, output: SettingsView },
   'settings.savePreferences': {
-    input: z.object({ theme: z.enum(['system', 'light', 'dark']), letterShortcuts: z.boolean() }),
+    input: z.object({
+      theme: z.enum(['system', 'light', 'dark']),
+      letterShortcuts: z.boolean(),
+      /** Left out, it stays as it is. */
+      commandHighlighting: z.boolean().optional(),
+    }),
     output: SettingsView,
   },
   'policy.show': { input: Nothing, output: PolicyView },
@@ -139,6 +145,7 @@ export const routes = {
     input: z.object({ name: z.enum(['askAboutEverything', 'pauseAutomatic']), on: z.boolean() }),
     output: PolicyView,
   },
+  'policy.setCompound': { input: z.object({ compound: Compound }), output: SettingsView },
   'doctor.run': { input: Nothing, output: list(DoctorCheck) },
 } as const satisfies Record<string, { input: z.ZodType; output: z.ZodType }>
 

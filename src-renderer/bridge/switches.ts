@@ -14,13 +14,25 @@ export async function setSwitch(name: 'askAboutEverything' | 'pauseAutomatic', o
 
 /** Saves how the window looks and listens. */
 export async function savePreferences(
-  patch: Partial<Pick<SettingsView, 'theme' | 'letterShortcuts'>>,
+  patch: Partial<Pick<SettingsView, 'theme' | 'letterShortcuts' | 'commandHighlighting'>>,
 ): Promise<Failure | null> {
   const settings = useWorld.getState().settings
   if (settings === null) return null
   try {
-    const { theme, letterShortcuts } = { ...settings, ...patch }
-    useWorld.setState({ settings: await request('settings.savePreferences', { theme, letterShortcuts }) })
+    const { theme, letterShortcuts, commandHighlighting } = { ...settings, ...patch }
+    useWorld.setState({
+      settings: await request('settings.savePreferences', { theme, letterShortcuts, commandHighlighting }),
+    })
+    return null
+  } catch (error) {
+    return failureOf(error)
+  }
+}
+
+/** Sets whether a line of several commands may count as a read. */
+export async function saveCompound(compound: SettingsView['compound']): Promise<Failure | null> {
+  try {
+    useWorld.setState({ settings: await request('policy.setCompound', { compound }) })
     return null
   } catch (error) {
     return failureOf(error)

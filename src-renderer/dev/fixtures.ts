@@ -434,6 +434,8 @@ export const settings: SettingsView = {
   },
   theme: 'system',
   letterShortcuts: true,
+  commandHighlighting: false,
+  compound: 'never',
 }
 
 export const policy: PolicyView = {

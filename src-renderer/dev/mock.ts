@@ -408,13 +408,21 @@ const handlers: Handlers = {
     return settings
   },
   'settings.savePreferences': (input) => {
-    settings = { ...settings, ...input }
+    settings = {
+      ...settings,
+      ...input,
+      commandHighlighting: input.commandHighlighting ?? settings.commandHighlighting,
+    }
     return settings
   },
   'policy.show': () => policy,
   'policy.setSwitch': ({ name, on }) => {
     policy = { ...policy, [name]: on }
     return policy
+  },
+  'policy.setCompound': ({ compound }) => {
+    settings = { ...settings, compound }
+    return settings
   },
   'doctor.run': () => data.doctor,
 }

@@ -351,6 +351,7 @@ describe('requests', () => {
       'settings.saveModel',
       'settings.savePreferences',
       'policy.setSwitch',
+      'policy.setCompound',
     ])
     expect(calls).toEqual([])
   })

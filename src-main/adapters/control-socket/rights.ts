@@ -41,6 +41,7 @@ export const ROUTE_RIGHTS = {
   'settings.savePreferences': 'operator',
   'policy.show': 'open',
   'policy.setSwitch': 'operator',
+  'policy.setCompound': 'operator',
   'doctor.run': 'open',
 } as const satisfies Record<RouteName, 'open' | 'operator' | 'never'>
 

@@ -1,10 +1,11 @@
 /** Understanding of shell text: our own small tree over the parser, with every word decoded. */
 export { type Invocation, type Unfolded, unfold } from './invocations'
-export { findInvisible, MAX_DEPTH, MAX_LENGTH, MAX_OPENINGS } from './limits'
+export { findInvisible, MAX_DEPTH, MAX_LENGTH, MAX_OPENINGS, MAX_WRAPPERS } from './limits'
 export { parseShell } from './parse'
 export { type ProgramsOf, programsOf } from './programs'
 export { scanShell } from './scan'
 export { doubtOf } from './second'
+export { argvOf, type Dissected, decodedWord, dissect, tokensOf } from './tokens'
 export type {
   Assignment,
   Dynamic,

@@ -55,6 +55,27 @@ export const Classification = z
   .readonly()
 export type Classification = z.infer<typeof Classification>
 
+/** What a stretch of a command is to the shell. For colour only: nothing is decided by it. */
+export const TOKEN_KINDS = [
+  'program',
+  'argument',
+  'option',
+  'string',
+  'variable',
+  'operator',
+  'redirection',
+  'keyword',
+  'comment',
+] as const
+export const TokenKind = z.enum(TOKEN_KINDS)
+export type TokenKind = z.infer<typeof TokenKind>
+export const Token = Span.and(z.object({ kind: TokenKind })).readonly()
+export type Token = z.infer<typeof Token>
+
+/** A word as the program is given it; `known` is false when that is only settled while it runs (then `text` is as typed). */
+export const DecodedWord = z.object({ text: z.string(), known: z.boolean() }).readonly()
+export type DecodedWord = z.infer<typeof DecodedWord>
+
 export const POSTURES = ['default', 'every-segment'] as const
 export const Posture = z.enum(POSTURES)
 export type Posture = z.infer<typeof Posture>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Decision } from './policy'
-import { Classification, Risk } from './risk'
+import { Classification, DecodedWord, Risk, Token } from './risk'
 
 /** Who asks. `id` is the policy agent: `operator`, `main` for the chat agent, `mcp:<client>`, `runbook:<id>`, `health`. */
 export const Principal = z
@@ -166,6 +166,13 @@ export const ExecutionView = z
     truncated: z.boolean(),
     retryOf: z.string().nullable(),
     approval: ApprovalView.nullable(),
+    /** The parts of `command` for colour, in order; absent where the text was not taken apart. Worked out when the view is shown. */
+    tokens: z.array(Token).readonly().optional(),
+    /**
+     * The decoded words of each simple command of `command`, in order; null when all of them stand there as they are typed, or
+     * when the text is not understood well enough to tell.
+     */
+    argv: z.array(z.array(DecodedWord).readonly()).readonly().nullable().optional(),
   })
   .readonly()
 export type ExecutionView = z.infer<typeof ExecutionView>

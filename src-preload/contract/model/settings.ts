@@ -18,6 +18,10 @@ export const ModelSettingsInput = z.object({
 })
 export type ModelSettingsInput = z.infer<typeof ModelSettingsInput>
 
+/** Whether a line of several commands may count as a read when every part of it is one. */
+export const Compound = z.enum(['never', 'every-segment'])
+export type Compound = z.infer<typeof Compound>
+
 export const SettingsView = z
   .object({
     model: z
@@ -32,6 +36,9 @@ export const SettingsView = z
       .readonly(),
     theme: z.enum(['system', 'light', 'dark']),
     letterShortcuts: z.boolean(),
+    /** Colours the parts of a command on its card; what is risky is marked with or without it. */
+    commandHighlighting: z.boolean(),
+    compound: Compound,
   })
   .readonly()
 export type SettingsView = z.infer<typeof SettingsView>

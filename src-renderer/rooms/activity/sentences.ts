@@ -128,6 +128,12 @@ export function sentenceOf(
       const name = text(data, 'name')
       const model = text(data, 'model')
       if (name === 'model') return say(`${who} set the model${model === null ? '' : ` to ${model}`}`)
+      if (name === 'compound') {
+        const every = text(data, 'compound') === 'every-segment'
+        return say(
+          `${who} ${every ? 'let lines of several reads run by themselves' : 'had lines of several commands always asked about'}`,
+        )
+      }
       return say(`${who} changed a setting${name === null ? '' : `: ${name}`}`)
     }
     case 'policy.changed': {
