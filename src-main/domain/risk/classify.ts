@@ -3,6 +3,8 @@ import { type EFFECT_KINDS, RISKS } from '../../../src-preload/contract/model'
 import {
   findInvisible,
   type Invocation,
+  MAX_LENGTH,
+  MAX_WRAPPERS,
   parseShell,
   programName,
   type Redirection,
@@ -13,7 +15,7 @@ import {
   type Word,
 } from '../shell'
 import { codeDestroys, commandsInCode, destructions, hasOption, positionals, sqlDestroys } from './destructive'
-import { asksForHelp, type Failed, type Matched, matchProgram, secretRead } from './match'
+import { asksForHelp, type Failed, harmlessAssignment, type Matched, matchProgram, secretRead } from './match'
 import { elsewhere, moves, pathCandidates, resolve, secretOf, type Where, whereabouts } from './paths'
 import type { RuleSet } from './rules'
 import { holdsHome, reachesSelf, sweepsSelf } from './self'
@@ -126,16 +128,6 @@ function spanOf(words: readonly Word[]): Span {
     end = Math.max(end, word.end)
   }
   return { start, end }
-}
-
-/** Assignments that change how a program speaks, never what it does. */
-function harmlessAssignment(name: string, value: string): boolean {
-  if (/^(?:MAN|GIT_|SYSTEMD_)?PAGER$/.test(name)) return value === 'cat'
-  if (name === 'COLUMNS') return /^[0-9]{0,5}$/.test(value)
-  // A path in here would be opened, whatever it is.
-  if (value.includes('..')) return false
-  if (name === 'TZ') return /^(?:[A-Za-z0-9_+<-][A-Za-z0-9_.:/+,<>-]*)?$/.test(value)
-  return /^(?:LANG|LC_[A-Z]+)$/.test(name) && /^[A-Za-z0-9_.@-]*$/.test(value)
 }
 
 /** Takes off `sudo` when it changes no more than the user; null when it may do more. */
@@ -267,7 +259,11 @@ function judge(command: string, options: ClassifyOptions): Classification {
   // Which pieces only read is worked out in both postures: a refused one says where and why.
   let every = parsed.commands.length <= MAX_PIECES
   if (!every) out.reason('too_many', 'config_mutation', null, 'So many commands in one line are always asked about.')
-  else for (const simple of parsed.commands) every = judgePiece(simple, parsed.functions, options, where, out) && every
+  else {
+    const budget = { pieces: parsed.commands.length }
+    const scene: Scene = { rules, posture, where, out, functions: parsed.functions, fed: false, depth: 0, budget }
+    for (const simple of parsed.commands) every = judgePiece(simple, scene) && every
+  }
   const redirected = parsed.commands.some((simple) => simple.redirections.some((r) => !duplicates(r) && !toNull(r)))
   if (posture === 'default') {
     if (structured && parsed.commands.length > 1)
@@ -453,52 +449,118 @@ function forkBomb(functions: readonly string[], commands: readonly SimpleCommand
   return [...calls.values()].some((count) => count > 1)
 }
 
+/** What the pieces of a text are judged with. */
+interface Scene {
+  readonly rules: RuleSet
+  readonly posture: Posture
+  readonly where: Where
+  readonly out: Judgement
+  /** Names of functions the text defines. */
+  readonly functions: readonly string[]
+  /** Something is fed to it from outside of the text it stands in. */
+  readonly fed: boolean
+  /** How many wrappers stand around it. */
+  readonly depth: number
+  /** Counts the pieces of all texts together. */
+  readonly budget: { pieces: number }
+}
+
+function refused(scene: Scene, rule: string, span: Span, sentence: string): false {
+  scene.out.reason(rule, 'config_mutation', span, sentence)
+  return false
+}
+
 /** True when one simple command of the text only reads; otherwise the reason is noted. */
-function judgePiece(
-  simple: SimpleCommand,
-  functions: readonly string[],
-  options: ClassifyOptions,
-  where: Where,
-  out: Judgement,
-): boolean {
-  const { rules } = options
-  const refuse = (rule: string, span: Span, sentence: string): false => {
-    out.reason(rule, 'config_mutation', span, sentence)
-    return false
-  }
+function judgePiece(simple: SimpleCommand, scene: Scene): boolean {
   for (const assignment of simple.assignments) {
     const value = assignment.value?.value
     if (assignment.special || value === null || value === undefined || !harmlessAssignment(assignment.name, value))
-      return refuse('environment', assignment, 'Sets a variable that can change what the program does.')
+      return refused(scene, 'environment', assignment, 'Sets a variable that can change what the program does.')
   }
   if (simple.words.length === 0)
-    return refuse('no_program', simple, 'There is no program here, only what surrounds one.')
+    return refused(scene, 'no_program', simple, 'There is no program here, only what surrounds one.')
   for (const redirection of simple.redirections)
     if (!duplicates(redirection) && !toNull(redirection)) {
-      if (redirection.operator.includes('>')) return refuse('writes_file', redirection, 'Writes to a file.')
-      return refuse('redirection', redirection, 'Feeds the command from somewhere else.')
+      if (redirection.operator.includes('>')) return refused(scene, 'writes_file', redirection, 'Writes to a file.')
+      return refused(scene, 'redirection', redirection, 'Feeds the command from somewhere else.')
     }
   if (simple.place.background)
-    return refuse('background', simple, 'Goes on in the background after the command has ended.')
+    return refused(scene, 'background', simple, 'Goes on in the background after the command has ended.')
+  // Only in front of a command of a text: inside a wrapper's words it is refused as any program without a schema.
   const words = withoutSudo(simple.words)
-  if (words === null) return refuse('sudo', spanOf(simple.words), 'This use of sudo changes more than the user.')
-  if (functions.includes(words[0]?.shape ?? ''))
-    return refuse('function', spanOf(words), 'Calls a function of its own.')
-  const result: Matched | Failed = matchProgram(rules, where, words, simple.place.stage > 0)
+  if (words === null)
+    return refused(scene, 'sudo', spanOf(simple.words), 'This use of sudo changes more than the user.')
+  return judgeWords(words, simple.place.stage > 0 || scene.fed, scene)
+}
+
+/** The same for the words of a program, wrappers taken off one by one. */
+function judgeWords(words: readonly Word[], fed: boolean, scene: Scene): boolean {
+  const { rules, where, out } = scene
+  if (scene.functions.includes(words[0]?.shape ?? ''))
+    return refused(scene, 'function', spanOf(words), 'Calls a function of its own.')
+  const result: Matched | Failed = matchProgram(rules, where, words, fed)
   if (result.kind === 'fail') {
     if (result.rule === 'dynamic_program') out.partial = true
     const wide =
       result.rule === 'unknown_program' || result.rule.startsWith('needs_') || result.rule.endsWith('_script')
-    return refuse(result.rule, wide ? spanOf(words) : result.at, result.sentence)
+    return refused(scene, result.rule, wide ? spanOf(words) : result.at, result.sentence)
   }
   for (const word of result.reads)
     if (holdsHome(word.shape, where))
-      return refuse('self_above', word, 'Reads a folder that also holds the files of Nomos.')
-  if (result.network && simple.place.stage > 0)
-    return refuse('sends_input', spanOf(words), 'Could send what it is fed over the network.')
+      return refused(scene, 'self_above', word, 'Reads a folder that also holds the files of Nomos.')
+  if (result.network && fed)
+    return refused(scene, 'sends_input', spanOf(words), 'Could send what it is fed over the network.')
   if (result.unending) out.flags.unending = true
-  out.reason(`program:${programName(words[0])}`, 'read_only', spanOf(words), result.summary)
-  return true
+  if (result.carried.length === 0) {
+    out.reason(`program:${programName(words[0])}`, 'read_only', spanOf(words), result.summary)
+    return true
+  }
+  return judgeCarried(words, result, fed, scene)
+}
+
+/** What a wrapper carries is judged where it runs; the wrapper may only add to it. */
+function judgeCarried(words: readonly Word[], { carried, carrier }: Matched, fed: boolean, scene: Scene): boolean {
+  const { out } = scene
+  if (scene.depth >= MAX_WRAPPERS)
+    return refused(scene, 'too_deep', spanOf(words), 'Wrappers are nested too deeply to be taken off.')
+  if (carrier !== 'local' && scene.posture === 'default')
+    out.reason(
+      'carrier',
+      'config_mutation',
+      words[0] as Word,
+      carrier === 'remote'
+        ? 'Hands a command to another machine or a container, which is always asked about.'
+        : 'Hands a text to a shell, which is always asked about.',
+    )
+  const inner: Scene = {
+    ...scene,
+    fed,
+    depth: scene.depth + 1,
+    where: carrier === 'remote' ? elsewhere(scene.where) : scene.where,
+  }
+  let every = true
+  for (const one of carried) {
+    if (one.kind === 'words') {
+      every = judgeWords(one.words, fed, inner) && every
+      continue
+    }
+    if (one.text.length > MAX_LENGTH) return refused(scene, 'too_large', one.span, 'This script is too long to judge.')
+    const parsed = parseShell(one.text, one.span)
+    scene.budget.pieces += parsed.commands.length
+    if (scene.budget.pieces > MAX_PIECES)
+      return refused(scene, 'too_many', one.span, 'So many commands in one line are always asked about.')
+    if (
+      !parsed.plain ||
+      parsed.tooLarge ||
+      parsed.tooDeep ||
+      parsed.findings.length > 0 ||
+      parsed.commands.length === 0
+    )
+      every = refused(scene, 'structure', one.span, 'More than a plain sequence of commands is always asked about.')
+    for (const simple of parsed.commands)
+      every = judgePiece(simple, { ...inner, functions: [...scene.functions, ...parsed.functions] }) && every
+  }
+  return every
 }
 
 /**

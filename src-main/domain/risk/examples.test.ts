@@ -42,7 +42,9 @@ describe('the examples of every rule and schema', () => {
             verdict.reasons.some((reason) => reason.rule === rule),
             said,
           ).toBe(false)
-        else if (posture === 'default') expect(verdict.risk, said).not.toBe('read_only')
+        else if (expected === 'every_segment')
+          expect(verdict.risk === 'read_only', said).toBe(posture === 'every-segment')
+        else expect(verdict.risk, said).not.toBe('read_only')
       }
   })
 

@@ -1,6 +1,7 @@
+import type { Span } from '../../../src-preload/contract/model'
 import { programName, type Word } from '../shell'
 import { holdsSecrets, leadsThroughProcess, resolve, secretOf, type Where } from './paths'
-import type { Form, OptionRole, Program, Role, RuleSet } from './rules'
+import type { Carrier, Form, OptionRole, Program, Role, RuleSet } from './rules'
 import { scriptProblem } from './scripts'
 
 export interface Matched {
@@ -9,7 +10,15 @@ export interface Matched {
   readonly reads: readonly Word[]
   readonly network: boolean
   readonly unending: boolean
+  /** Commands it starts; each has to be judged by itself. */
+  readonly carried: readonly CarriedCommand[]
+  readonly carrier: Carrier
 }
+
+/** A command that another one is given: as words, or as a text that a shell reads. */
+export type CarriedCommand =
+  | { readonly kind: 'words'; readonly words: readonly Word[] }
+  | { readonly kind: 'script'; readonly text: string; readonly span: Span }
 
 export interface Failed {
   readonly kind: 'fail'
@@ -54,13 +63,37 @@ function accepts(role: Role, word: Word, repeated: boolean, safe: boolean): bool
     return true
   }
   if (role === 'print') return word.dynamic.every((kind) => kind === 'variable' || kind === 'tilde')
+  // What `xargs` adds: only where no option can do harm, and where nothing is read that nobody has seen.
+  if (word.dynamic[0] === 'unknown' && word.shape === ADDED) return (role === 'path' || role === 'text') && safe
   if (role !== 'path' && role !== 'read') return false
   if (word.dynamic.some((kind) => kind !== 'tilde' && kind !== 'glob')) return false
   if (!word.dynamic.includes('glob')) return true
   // What a wildcard becomes must not be taken for an option, nor reach places meant for something else.
   return (
-    repeated && (safe || /^(?:[^-]|~)/.test(word.prefix === '' ? (word.shape[0] === '~' ? '~' : '-') : word.prefix))
+    (repeated || word.one === true) &&
+    (safe || /^(?:[^-]|~)/.test(word.prefix === '' ? (word.shape[0] === '~' ? '~' : '-') : word.prefix))
   )
+}
+
+/** Stands for words that nobody knows yet. */
+const ADDED = '…'
+
+function added(at: Word): Word {
+  return { start: at.start, end: at.end, value: null, shape: ADDED, dynamic: ['unknown'], prefix: '' }
+}
+
+/** `{}` of `find -exec`: one file anywhere below a place where the search began. */
+function found(root: Word, at: Word): Word {
+  const slash = root.shape.endsWith('/') ? '' : '/'
+  return {
+    start: at.start,
+    end: at.end,
+    value: null,
+    shape: `${root.shape}${slash}**`,
+    dynamic: root.dynamic.includes('tilde') ? ['tilde', 'glob'] : ['glob'],
+    prefix: `${root.prefix}${root.value === null ? '' : slash}`,
+    one: true,
+  }
 }
 
 function lookUp(form: Form, name: string): OptionRole | null {
@@ -85,6 +118,7 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
   const opened: Word[] = []
   const seen = new Set<string>()
   const operands: Word[] = []
+  const carried: CarriedCommand[] = []
   let named = false
   let afterDashes = false
   const fail = (rule: string, i: number, sentence: string): Failed => ({
@@ -97,6 +131,10 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
   let i = from
   /** Takes the value of an option; answers false when it is not acceptable. */
   const take = (role: Exclude<OptionRole, 'flag' | 'optional' | 'pair'>, value: Word): boolean => {
+    if (role === 'script') {
+      if (value.value !== null) carried.push({ kind: 'script', text: value.value, span: value })
+      return value.value !== null
+    }
     if (!accepts(role, value, false, true)) return false
     if (role === 'read' || role === 'local') reads.push(value)
     if (role === 'path') opened.push(value)
@@ -109,6 +147,18 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
         ? null
         : fail('option_value', i, `The option ${shown(option)} of ${program} takes no value.`)
     if (role === 'optional') return null
+    if (role === 'command') {
+      let end = i + 1
+      // `+` ends it behind `{}` only.
+      while (end < words.length && words[end]?.value !== ';')
+        if (words[end]?.value === '+' && words[end - 1]?.value === '{}') break
+        else end++
+      if (glued !== null || end === i + 1 || end >= words.length)
+        return fail('option_value', i, `The option ${shown(option)} of ${program} lacks its command.`)
+      carried.push({ kind: 'words', words: words.slice(i + 1, end) })
+      i = end
+      return null
+    }
     const count = role === 'pair' ? 2 : 1
     const kind = role === 'pair' ? 'text' : role
     for (let k = 0; k < count; k++) {
@@ -202,9 +252,38 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
       if (form.operands.length === 0 && form.rest === null)
         return fail('unlisted_command', i, `This part of ${program} is not one that is known to only read.`)
     }
+    if (
+      form.assignments &&
+      word.value !== null &&
+      operands.length === 0 &&
+      /^[A-Za-z_][A-Za-z0-9_]*=/.test(word.value)
+    ) {
+      const equals = word.value.indexOf('=')
+      if (!harmlessAssignment(word.value.slice(0, equals), word.value.slice(equals + 1)))
+        return fail('environment', i, 'Sets a variable that can change what the program does.')
+      continue
+    }
     const place = operands.length
     const fixed = form.operands[place]
     const role = fixed ?? form.rest
+    if (role === 'command') {
+      const rest = words.slice(i)
+      if (form.joined) {
+        const texts = rest.map(({ value }) => value)
+        if (texts.includes(null))
+          return fail('dynamic_word', i, 'What is handed on here is only known when the command runs.')
+        carried.push({ kind: 'script', text: texts.join(' '), span: spanOfWords(rest) })
+      } else carried.push({ kind: 'words', words: form.appends ? [...rest, added(word)] : rest })
+      operands.push(word)
+      i = words.length
+      break
+    }
+    if (role === 'script') {
+      if (word.value === null) return fail('dynamic_word', i, 'The script is only known when the command runs.')
+      carried.push({ kind: 'script', text: word.value, span: word })
+      operands.push(word)
+      continue
+    }
     if (role === null || role === undefined)
       return fail('unlisted_operand', i, `${program} is given more here than it needs to only read.`)
     if (!accepts(role, word, fixed === undefined, afterDashes || form.harmless))
@@ -270,7 +349,44 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
       (un.options.some((option) => seen.has(option)) ||
         (un.operands !== null && operands.length === un.operands) ||
         (un.options.length === 0 && un.operands === null)))
-  return { kind: 'match', summary: form.summary, reads, network: form.network, unending }
+  // A search hands each of its files to the command it was given.
+  const roots = looked.length > 0 ? looked : [literal('.', words[from - 1] as Word)]
+  const handed =
+    form.single && carried.length > 0
+      ? carried.flatMap((one): readonly CarriedCommand[] =>
+          one.kind === 'words' && one.words.some(({ shape }) => shape.includes('{}'))
+            ? roots.map((root) => ({
+                kind: 'words' as const,
+                words: one.words.map((word) =>
+                  word.value === '{}' ? found(root, word) : word.shape.includes('{}') ? added(word) : word,
+                ),
+              }))
+            : [one],
+        )
+      : carried
+  return {
+    kind: 'match',
+    summary: form.summary,
+    reads,
+    network: form.network,
+    unending,
+    carried: handed,
+    carrier: form.carrier,
+  }
+}
+
+function spanOfWords(words: readonly Word[]): Span {
+  return { start: Math.min(...words.map(({ start }) => start)), end: Math.max(...words.map(({ end }) => end)) }
+}
+
+/** Assignments that change how a program speaks, never what it does. */
+export function harmlessAssignment(name: string, value: string): boolean {
+  if (/^(?:MAN|GIT_|SYSTEMD_)?PAGER$/.test(name)) return value === 'cat'
+  if (name === 'COLUMNS') return /^[0-9]{0,5}$/.test(value)
+  // A path in here would be opened, whatever it is.
+  if (value.includes('..')) return false
+  if (name === 'TZ') return /^(?:[A-Za-z0-9_+<-][A-Za-z0-9_.:/+,<>-]*)?$/.test(value)
+  return /^(?:LANG|LC_[A-Z]+)$/.test(name) && /^[A-Za-z0-9_.@-]*$/.test(value)
 }
 
 /** Why the content of a file is more than a plain read, as far as that is not a secret for certain; null when it is not. */
@@ -286,6 +402,12 @@ function readProblem(
     return ['process_read', 'Reads through another process, from whatever that one has open.']
   if (rules.consumed.some((pattern) => pattern.test(path)))
     return ['consuming_read', 'Reading this file does more than read it.']
+  if (word.one === true && word.shape.endsWith('/**')) {
+    const root = { ...word, shape: word.shape.slice(0, -3) || '/' }
+    if (/[*?[]/.test(root.shape) || holdsSecrets(rules, where, root))
+      return ['broad_read', 'This reads files below a folder that also holds keys and passwords.']
+    return null
+  }
   if (word.dynamic.includes('glob')) {
     if (/[*?[]/.test(word.shape.slice(0, word.shape.lastIndexOf('/') + 1)))
       return ['broad_read', 'With a wildcard for a folder, nobody knows whose files this reads.']
@@ -351,7 +473,15 @@ export function matchProgram(rules: RuleSet, where: Where, words: readonly Word[
     }
   }
   if (asksForHelp(program, words))
-    return { kind: 'match', summary: 'Prints a help page.', reads: [], network: false, unending: false }
+    return {
+      kind: 'match',
+      summary: 'Prints a help page.',
+      reads: [],
+      network: false,
+      unending: false,
+      carried: [],
+      carrier: 'local',
+    }
   return matchForms(program.forms, 1, { words, rules, program: name, where, fed })
 }
 

@@ -21,6 +21,7 @@ const Pattern = z.string().superRefine((source, context) => {
  *   the same, and never a name at another machine (`host:file`);
  *   `host` a network peer; `name` a word of letters, digits and `_.:-`; `plain` a text that
  *   names no file (`-o jsonpath=…`, never `-o go-template-file=…`); `pair` two texts (`jq --arg name value`)
+ * - `script` a text that a shell will read (`su -c`); `command` the words up to `;` or `+`, which are a command (`find -exec`)
  */
 export const OPTION_ROLES = [
   'flag',
@@ -34,6 +35,8 @@ export const OPTION_ROLES = [
   'name',
   'plain',
   'pair',
+  'script',
+  'command',
 ] as const
 const OptionTable = z.strictObject({
   flag: Words.optional(),
@@ -47,6 +50,8 @@ const OptionTable = z.strictObject({
   name: Words.optional(),
   plain: Words.optional(),
   pair: Words.optional(),
+  script: Words.optional(),
+  command: Words.optional(),
   /** Options whose value a pattern must match. */
   match: z.record(z.string(), Pattern).optional(),
 })
@@ -59,6 +64,10 @@ export type ScriptKind = (typeof SCRIPT_KINDS)[number]
 /** Sandbox profiles a program may be run in; `files` reads files and nothing else (no network, no other process, no `/tmp`, no `/run`). */
 export const SANDBOX_PROFILES = ['files'] as const
 export type SandboxProfile = (typeof SANDBOX_PROFILES)[number]
+
+/** Where a program runs the command it is given. */
+export const CARRIERS = ['local', 'shell', 'remote'] as const
+export type Carrier = (typeof CARRIERS)[number]
 
 export interface FormData {
   summary?: string | undefined
@@ -83,6 +92,10 @@ export interface FormData {
     | undefined
   network?: boolean | undefined
   script?: ScriptKind | undefined
+  carrier?: Carrier | undefined
+  joined?: boolean | undefined
+  assignments?: boolean | undefined
+  appends?: boolean | undefined
   help?: boolean | string[] | undefined
   bare?: boolean | undefined
   dashes?: boolean | undefined
@@ -130,6 +143,17 @@ const form = z.object({
   network: z.boolean().optional(),
   /** The mini-language of its script operand or option; a parser of its own must find that it only reads. */
   script: z.enum(SCRIPT_KINDS).optional(),
+  /**
+   * Where the command that it starts runs (roles `command` and `script`): `local` by itself, `shell` read by a shell once more, `remote`
+   * on another machine or in a container. The last two are reads in the posture `every-segment` only.
+   */
+  carrier: z.enum(CARRIERS).optional(),
+  /** The words of the command are joined with spaces and read by a shell (`ssh`). */
+  joined: z.boolean().optional(),
+  /** `NAME=value` words may stand before the command (`env`). */
+  assignments: z.boolean().optional(),
+  /** Words that nobody knows yet are added to the command (`xargs`). */
+  appends: z.boolean().optional(),
   /** `<program> [sub-command…] --help` is a read, for the sub-commands of the schema and for those listed here. */
   help: z.union([z.boolean(), Words]).optional(),
   /** With sub-commands: the program alone is a read as well. */
@@ -154,6 +178,8 @@ const ProgramSchema = form
     /** The sandbox an automatic run of it may be put in without changing its answer; a test compares the two. */
     sandbox: z.enum(SANDBOX_PROFILES).optional(),
     read_only: z.array(z.string()).default([]),
+    /** Reads in the posture `every-segment` only. */
+    every_segment: z.array(z.string()).default([]),
     not_read_only: z.array(z.string()).default([]),
   })
   .strict()
@@ -258,7 +284,19 @@ export class RuleDataError extends Error {
   }
 }
 
-export type Role = 'text' | 'number' | 'path' | 'read' | 'local' | 'host' | 'name' | 'plain' | 'print' | RegExp
+export type Role =
+  | 'text'
+  | 'number'
+  | 'path'
+  | 'read'
+  | 'local'
+  | 'host'
+  | 'name'
+  | 'plain'
+  | 'print'
+  | 'script'
+  | 'command'
+  | RegExp
 export type OptionRole = 'flag' | 'optional' | 'pair' | Role
 
 export interface Form {
@@ -283,6 +321,10 @@ export interface Form {
     | null
   readonly network: boolean
   readonly script: ScriptKind | null
+  readonly carrier: Carrier
+  readonly joined: boolean
+  readonly assignments: boolean
+  readonly appends: boolean
   readonly bare: boolean
   readonly dashes: boolean
   readonly harmless: boolean
@@ -324,7 +366,7 @@ export interface PathRule {
 export interface Example {
   readonly rule: string
   readonly command: string
-  readonly expected: 'read_only' | 'not_read_only' | 'destructive' | 'not_destructive'
+  readonly expected: 'read_only' | 'every_segment' | 'not_read_only' | 'destructive' | 'not_destructive'
 }
 
 /** Compiled rule data. */
@@ -381,6 +423,8 @@ const ROLES: ReadonlySet<string> = new Set([
   'name',
   'plain',
   'print',
+  'script',
+  'command',
 ])
 
 /** Patterns are used again and again across programs; one object each is enough. */
@@ -505,6 +549,10 @@ function compileForms(
             : { options: unending.options ?? [], unless: unending.unless ?? [], operands: unending.operands ?? null },
       network: data.network === true,
       script: data.script ?? null,
+      carrier: data.carrier ?? 'local',
+      joined: data.joined === true,
+      assignments: data.assignments === true,
+      appends: data.appends === true,
       bare: data.bare === true,
       dashes: data.dashes === true,
       harmless: data.harmless === true,
@@ -592,6 +640,7 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
         programs.set(name, program)
       }
       note(key, 'read_only', entry.read_only)
+      note(key, 'every_segment', entry.every_segment)
       note(key, 'not_read_only', entry.not_read_only)
     })
     rules.destructive?.forEach((entry) => {

@@ -15,6 +15,8 @@ export interface Word extends Span {
   readonly dynamic: readonly Dynamic[]
   /** The literal text before the first dynamic part. */
   readonly prefix: string
+  /** Whatever it becomes, it is one word: `{}` of `find -exec`. */
+  readonly one?: true
 }
 
 export interface Assignment extends Span {
