@@ -523,6 +523,9 @@ function judgeCarried(words: readonly Word[], { carried, carrier }: Matched, fed
   const { out } = scene
   if (scene.depth >= MAX_WRAPPERS)
     return refused(scene, 'too_deep', spanOf(words), 'Wrappers are nested too deeply to be taken off.')
+  // What a shell is given through another program's words is written to be seen by nobody (`timeout 5 sh -c …`).
+  if (carrier === 'shell' && scene.depth > 0)
+    refused(scene, 'shell_inside', spanOf(words), 'A shell inside another program is always asked about.')
   if (carrier !== 'local' && scene.posture === 'default')
     out.reason(
       'carrier',
@@ -538,7 +541,7 @@ function judgeCarried(words: readonly Word[], { carried, carrier }: Matched, fed
     depth: scene.depth + 1,
     where: carrier === 'remote' ? elsewhere(scene.where) : scene.where,
   }
-  let every = true
+  let every = carrier !== 'shell' || scene.depth === 0
   for (const one of carried) {
     if (one.kind === 'words') {
       every = judgeWords(one.words, fed, inner) && every

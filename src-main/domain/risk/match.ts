@@ -117,6 +117,8 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
   /** Files that options name: most of these are opened. */
   const opened: Word[] = []
   const seen = new Set<string>()
+  /** The values options were given, in order: a script may be among them. */
+  const given: (readonly [option: string, value: Word])[] = []
   const operands: Word[] = []
   const carried: CarriedCommand[] = []
   let named = false
@@ -166,6 +168,7 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
       if (k === 0 && glued !== null) value = literal(glued, words[i] as Word)
       else value = words[++i]
       if (!value) return fail('option_value', i, `The option ${shown(option)} of ${program} lacks its value.`)
+      given.push([option, value])
       if (!take(kind, value))
         return fail(
           'option_value',
@@ -267,6 +270,8 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
     const fixed = form.operands[place]
     const role = fixed ?? form.rest
     if (role === 'command') {
+      if (form.appends && !state.fed)
+        return fail('needs_input', i, `${program} is given nothing here that could be looked at.`)
       const rest = words.slice(i)
       if (form.joined) {
         const texts = rest.map(({ value }) => value)
@@ -314,7 +319,7 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
         `Without ${group.slice(0, 2).map(shown).join(' or ')}, ${program} does more than read.`,
       )
   if (form.script !== null) {
-    const problem = scriptProblem(form.script, { words: words.slice(from), seen, operands, where, rules })
+    const problem = scriptProblem(form.script, { program, given, seen, operands, where, rules })
     if (problem !== null) return fail(`${form.script}_script`, end, problem)
   }
   const recursive =
