@@ -1,4 +1,5 @@
 /** Understanding of shell text: our own small tree over the parser, with every word decoded. */
+export { literalArgv } from './argv'
 export { type Invocation, type Unfolded, unfold } from './invocations'
 export { findInvisible, MAX_DEPTH, MAX_LENGTH, MAX_OPENINGS, MAX_WRAPPERS } from './limits'
 export { parseShell } from './parse'
