@@ -1,9 +1,19 @@
 import type { Endpoint, FileIdentity, KeyFingerprint, Plan } from '../../src-preload/contract/model'
 
+export interface SandboxDraft {
+  readonly profile: 'files'
+  /** Words that may name files, as typed. Each has to be a plain readable file that no link leads to, or not be there. */
+  readonly operands: readonly string[]
+}
+
 /** What a runner needs to know to prepare a plan at its place. */
 export interface PlanDraft {
   readonly target: string
   readonly script: string
+  /** The words of the command where it is a single literal one (`literalArgv`); its program is then looked up as a file. */
+  readonly argv: readonly string[] | null
+  /** The sandbox a run of `argv` could be put into, and what the place has to look at first; null when none is wanted. */
+  readonly sandbox: SandboxDraft | null
   /** Names of programs the command starts with, as typed, when it could be parsed; the first one is what gets pinned. */
   readonly programs: readonly string[]
   /** The one file an interpreter is given to execute (`sh ./x.sh`), as typed; null when there is none. */
@@ -23,6 +33,8 @@ export interface Prepared {
   readonly hostKeys: readonly KeyFingerprint[] | null
   /** Where every program was looked up; null for one that was not found. Empty where the place cannot be asked without running something. */
   readonly resolved: readonly { readonly program: string; readonly path: string | null; readonly trusted: boolean }[]
+  /** The profile of `draft.sandbox` where this place has a sandbox that works and the answer is the same in it; else null. */
+  readonly sandbox: 'files' | null
   /** What the place itself holds that makes a plain read more than one, e.g. a repository whose settings name programs. */
   readonly findings: readonly { readonly rule: string; readonly sentence: string }[]
 }
@@ -61,7 +73,10 @@ export interface Runner {
   readonly kind: Plan['kind']
   /** Looks without changing anything; called for the plan and again right before the start. */
   prepare(draft: PlanDraft): Promise<Prepared>
-  /** Starts a plan whose digest has just been re-derived. `plan.script` is run by a shell, byte for byte. */
+  /**
+   * Starts a plan whose digest has just been re-derived. `plan.script` is run by a shell, byte for byte; but a run that nobody was asked
+   * about and whose plan has an `argv` is started as these words without a shell, in `plan.sandbox` or not at all where it names one.
+   */
   start(plan: Plan, mode: RunMode, sink: RunSink): RunHandle
   /** Ends every run and closes every connection. */
   close(): Promise<void>

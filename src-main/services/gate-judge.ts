@@ -1,8 +1,8 @@
 import { NomosError } from '../../src-preload/contract/errors'
 import type { Classification, Plan, Posture, Reason } from '../../src-preload/contract/model'
 import { sealPlan } from '../domain/approval'
-import { classify, type RuleSet } from '../domain/risk'
-import { doubtOf, programsOf } from '../domain/shell'
+import { classify, type RuleSet, sandboxOf } from '../domain/risk'
+import { doubtOf, literalArgv, programsOf } from '../domain/shell'
 import type { PlanDraft, Prepared, Runner, SecondParser } from '../ports'
 import type { ResolvedTarget, RunRequest } from './gate'
 
@@ -26,11 +26,19 @@ export interface GateJudgeDeps {
   readonly secondParser: SecondParser
 }
 
+/** What is looked at a place for. `sandbox` null: none was agreed to, so none is looked for. */
+type AskedOf = Pick<Plan, 'script' | 'cwd' | 'env'> & Partial<Pick<Plan, 'sandbox'>>
+type AgreedOf = Pick<Plan, 'script' | 'env' | 'verify' | 'limits' | 'argv' | 'sandbox'>
+
 /** The gate's first half: what a command means at its place, and the plan that would be agreed to. It changes nothing. */
 export interface GateJudge {
   /** What the place looks like at this moment for a command. */
-  look(slug: string, command: Pick<Plan, 'script' | 'cwd' | 'env'>): Promise<Looked>
-  planOf(looked: Looked, agreed: Pick<Plan, 'script' | 'env' | 'verify' | 'limits'>, policyVersion: string): Plan
+  look(slug: string, command: AskedOf): Promise<Looked>
+  /**
+   * The plan as it would be made at this moment. Without an `argv` agreed to, a shell runs the script; with one it is derived again, and
+   * so is the sandbox.
+   */
+  planOf(looked: Looked, agreed: AgreedOf, policyVersion: string): Plan
   /** The classifier's word for a text at a place, raised by what the place itself shows. */
   judge(
     command: string,
@@ -105,11 +113,15 @@ export function validate(request: RunRequest): void {
   }
 }
 
-const draftOf = (plan: Pick<Plan, 'target' | 'script' | 'cwd' | 'env' | 'endpoint' | 'user'>): PlanDraft => {
-  const { programs, fileOperand } = programsOf(plan.script ?? '')
+const draftOf = (plan: AskedOf & Pick<Plan, 'target' | 'endpoint' | 'user'>, rules: RuleSet): PlanDraft => {
+  const script = plan.script ?? ''
+  const { programs, fileOperand } = programsOf(script)
+  const argv = literalArgv(script)
   return {
     target: plan.target,
-    script: plan.script ?? '',
+    script,
+    argv,
+    sandbox: argv === null || plan.sandbox === null ? null : sandboxOf(argv, rules),
     programs,
     fileOperand,
     cwd: plan.cwd,
@@ -121,30 +133,27 @@ const draftOf = (plan: Pick<Plan, 'target' | 'script' | 'cwd' | 'env' | 'endpoin
 
 export function createGateJudge(deps: GateJudgeDeps): GateJudge {
   /** What the place looks like at this moment for a command. */
-  async function look(slug: string, command: Pick<Plan, 'script' | 'cwd' | 'env'>): Promise<Looked> {
+  async function look(slug: string, command: AskedOf): Promise<Looked> {
     const resolved = deps.resolve(slug)
     const { target, endpoint, user } = resolved
     const [prepared] = await Promise.all([
-      deps.runnerFor(target.kind).prepare(draftOf({ ...command, target: slug, endpoint, user })),
+      deps.runnerFor(target.kind).prepare(draftOf({ ...command, target: slug, endpoint, user }, deps.rules())),
       deps.secondParser.ready(),
     ])
     return { resolved, prepared }
   }
 
   /** The plan as it would be made at this moment. */
-  function planOf(
-    looked: Looked,
-    agreed: Pick<Plan, 'script' | 'env' | 'verify' | 'limits'>,
-    policyVersion: string,
-  ): Plan {
+  function planOf(looked: Looked, agreed: AgreedOf, policyVersion: string): Plan {
     const { prepared, resolved } = looked
+    const argv = agreed.argv === null ? null : literalArgv(agreed.script ?? '')
     return sealPlan({
       v: 1,
       target: resolved.target.slug,
       kind: resolved.target.kind,
       user: prepared.user,
       cwd: prepared.cwd,
-      argv: null,
+      argv,
       script: agreed.script,
       verify: agreed.verify,
       env: agreed.env,
@@ -152,7 +161,7 @@ export function createGateJudge(deps: GateJudgeDeps): GateJudge {
       boundFile: prepared.boundFile,
       endpoint: resolved.endpoint,
       hostKeys: prepared.hostKeys,
-      sandbox: null,
+      sandbox: argv === null || agreed.sandbox === null ? null : prepared.sandbox,
       limits: agreed.limits,
       policyVersion,
     })

@@ -1,5 +1,6 @@
 import type { ExecutionState, Plan } from '../../src-preload/contract/model'
 import { createStreamRedactor, redact } from '../domain/redact'
+import { literalArgv } from '../domain/shell'
 import type { Clock, Feed, Log, RunEnd, RunHandle, Runner, Store } from '../ports'
 import type { Health } from './health'
 import { OutputRecorder, Outputs } from './output'
@@ -99,9 +100,9 @@ export function createGateRuns(deps: GateRunsDeps): GateRuns {
     deps.changed(executionId)
 
     const runner = deps.runnerFor(plan.kind)
-    const attempt = (script: string, timeoutMs: number, unasked: boolean): Promise<RunEnd> => {
+    const attempt = (what: Plan, timeoutMs: number, unasked: boolean): Promise<RunEnd> => {
       const handle = runner.start(
-        { ...plan, script },
+        what,
         { automatic: unasked },
         {
           started: () => {},
@@ -129,10 +130,14 @@ export function createGateRuns(deps: GateRunsDeps): GateRuns {
       let end: RunEnd
       let verified: boolean | null = null
       try {
-        end = await attempt(plan.script ?? '', plan.limits.timeoutMs, automatic)
+        end = await attempt(plan, plan.limits.timeoutMs, automatic)
         if (plan.verify !== null && end.kind === 'exited' && end.exitCode === 0 && entry.stopping === null) {
           recorder.add('stdout', Buffer.from(`\n— verifying: ${redact(plan.verify).text}\n`))
-          const check = await attempt(plan.verify, AUTOMATIC_LIMIT_MS, true)
+          const check = await attempt(
+            { ...plan, script: plan.verify, argv: literalArgv(plan.verify), sandbox: null },
+            AUTOMATIC_LIMIT_MS,
+            true,
+          )
           verified = check.kind === 'exited' && check.exitCode === 0
         }
       } catch (error) {

@@ -17,6 +17,7 @@ import { canonicalJson, hmac } from '../domain/ledger'
 import { decide, type NamedLayer, type Switches } from '../domain/policy'
 import { redact } from '../domain/redact'
 import { phraseVerb, type RuleSet } from '../domain/risk'
+import { literalArgv } from '../domain/shell'
 import type { Clock, Feed, Ids, Log, Runner, SecondParser, Secrets, Store } from '../ports'
 import { createGateJudge, validate } from './gate-judge'
 import { resultText } from './gate-result'
@@ -104,6 +105,15 @@ export interface Gate {
 const knownRisk = (declared: string | null): string | null =>
   declared === null || declared === '' ? null : (RISKS.find((risk) => risk === declared) ?? 'unknown')
 
+/** Stands in the trace of exactly those runs whose plan has the sandbox `files`; `ExecutionView.sandbox` is read from it. */
+const SANDBOXED: TraceStep = {
+  layer: 'gate',
+  rule: 'sandbox.files',
+  verdict: 'read_only',
+  sentence: 'Runs in a sandbox: the whole system read-only, no network, no sockets of services, no other processes.',
+  spans: [],
+}
+
 /** The policy agent of a principal: chat and composer share one. */
 export const policyAgent = (principal: Principal): string =>
   principal.kind === 'operator' || principal.kind === 'agent' ? 'main' : principal.id
@@ -171,11 +181,9 @@ export function createGate(deps: GateDeps): Gate {
       timeoutMs: classification.risk === 'read_only' ? AUTOMATIC_LIMIT_MS : AGREED_LIMIT_MS,
       outputBytes: OUTPUT_LIMIT,
     }
-    const plan = planOf(looked, { script: asked.command, env, verify: asked.verify, limits }, version)
-
     const text = redact(asked.command)
     const shown = redactClassification(classification, text.found)
-    const decision = decide(
+    const decided = decide(
       {
         risk: classification.risk,
         self: classification.flags.self,
@@ -188,6 +196,21 @@ export function createGate(deps: GateDeps): Gate {
       layers,
       classifierTrace(shown),
     )
+    // What somebody agrees to runs as it is shown, by a shell. What runs unasked because it only reads needs none.
+    const unasked = decided.outcome === 'auto' && classification.risk === 'read_only'
+    const plan = planOf(
+      looked,
+      {
+        script: asked.command,
+        env,
+        verify: asked.verify,
+        limits,
+        argv: unasked ? literalArgv(asked.command) : null,
+        sandbox: unasked ? prepared.sandbox : null,
+      },
+      version,
+    )
+    const decision = plan.sandbox === null ? decided : { ...decided, trace: [...decided.trace, SANDBOXED] }
     const now = clock.now()
     const secret =
       text.found.length > 0 ||

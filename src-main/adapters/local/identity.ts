@@ -80,9 +80,14 @@ async function runnable(path: string): Promise<{ readonly real: string; readonly
   }
 }
 
-/** Finds what the shell would start for a name, in the order of `searchPath`. */
-export async function resolveProgram(program: string, cwd: string, searchPath: string): Promise<Resolved> {
-  if (BUILTINS.has(program)) return { program, path: null, trusted: true }
+/** Finds what would be started for a name, in the order of `searchPath`: by a shell, or, `asFile`, without one. */
+export async function resolveProgram(
+  program: string,
+  cwd: string,
+  searchPath: string,
+  asFile = false,
+): Promise<Resolved> {
+  if (!asFile && BUILTINS.has(program)) return { program, path: null, trusted: true }
   const candidates = program.includes('/')
     ? [resolve(cwd, program)]
     : searchPath

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
-import { homedir, userInfo } from 'node:os'
+import { homedir, constants as systemConstants, userInfo } from 'node:os'
 import { basename, isAbsolute, resolve } from 'node:path'
 import { NomosError } from '../../../src-preload/contract/errors'
 import type { FileIdentity } from '../../../src-preload/contract/model'
@@ -9,6 +9,7 @@ import type { PlanDraft, Prepared, RunEnd, RunHandle, Runner } from '../../ports
 import { baseEnvironments } from './environment'
 import { fileIdentity, type Resolved, resolveProgram } from './identity'
 import { repositoryFinding } from './repository'
+import { findStarters, type Starters, seenAlike, signalOf, withoutShell } from './sandbox'
 
 export { baseEnvironments, RUN_MARKER, SYSTEM_FOLDERS } from './environment'
 
@@ -95,11 +96,21 @@ export interface LocalRunner extends Runner {
   groups(): readonly { readonly pid: number }[]
 }
 
-/** Runs scripts on this computer, each in a process group of its own, with no terminal and nothing on its input. */
+/** Runs commands on this computer, each in a process group of its own, with no terminal and nothing on its input. */
 export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.env): LocalRunner {
   const environments = baseEnvironments(baseEnvironment)
   const live = new Set<RunHandle>()
   const groups = new Set<number>()
+  let looking: Promise<Starters> | null = null
+  let starters: Starters = { prlimit: false, sandbox: false }
+  /** What there is to start with; looked for at the first request. */
+  const lookForStarters = (): Promise<Starters> => {
+    looking ??= findStarters().then((found) => {
+      starters = found
+      return found
+    })
+    return looking
+  }
 
   return {
     kind: 'local',
@@ -108,14 +119,15 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
       const path = draft.env.PATH ?? environments.agreed.PATH ?? '/usr/bin:/bin'
       // Each look is a trip to the thread pool: those that do not need each other's answer go together.
       const folder = workingFolder(draft.cwd)
-      const [cwd, resolved] = await Promise.all([
+      const [cwd, resolved, { sandbox }] = await Promise.all([
         folder,
         Promise.all(
           draft.programs.map(
             async (program): Promise<Resolved> =>
-              resolveProgram(program, program.includes('/') ? await folder : '/', path),
+              resolveProgram(program, program.includes('/') ? await folder : '/', path, draft.argv !== null),
           ),
         ),
+        lookForStarters(),
       ])
       const first = resolved.find((found) => found.path !== null)
       return {
@@ -125,6 +137,8 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
         boundFile: await boundFile(draft.fileOperand, cwd),
         hostKeys: null,
         resolved,
+        sandbox:
+          sandbox && draft.sandbox !== null && (await seenAlike(draft.sandbox, cwd)) ? draft.sandbox.profile : null,
         findings: await findingsAt(cwd, draft.programs),
       }
     },
@@ -139,12 +153,30 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
         }
         return { end: Promise.resolve(end), stop: () => {} }
       }
-      const { file, args } = shellCommand(mode.automatic ? AUTOMATIC_LIMITS + (plan.script ?? '') : (plan.script ?? ''))
+      const argv = mode.automatic ? plan.argv : null
+      const sandbox = argv === null ? null : plan.sandbox
+      if (sandbox !== null && !(starters.sandbox && sandbox === 'files')) {
+        const sentence = `The sandbox "${sandbox}" this was to run in is not there. Nothing was run. Ask again.`
+        return {
+          end: Promise.resolve({ kind: 'failed', code: 'sandbox_missing', sentence, detail: null }),
+          stop: () => {},
+        }
+      }
+      const folder = plan.cwd ?? homedir()
+      const { file, args } =
+        argv !== null
+          ? withoutShell(argv, starters, sandbox === null ? null : folder)
+          : shellCommand(mode.automatic ? AUTOMATIC_LIMITS + (plan.script ?? '') : (plan.script ?? ''))
+      const env = { ...(mode.automatic ? environments.automatic : environments.agreed), ...plan.env }
+      // A shell would have set it.
+      if (argv !== null) env.PWD = folder
+      // In the sandbox only /tmp can be written to, and it is gone with it.
+      if (sandbox !== null) delete env.TMPDIR
       let child: ChildProcess
       try {
         child = spawn(file, args, {
           cwd: plan.cwd ?? undefined,
-          env: { ...(mode.automatic ? environments.automatic : environments.agreed), ...plan.env },
+          env,
           stdio: ['ignore', 'pipe', 'pipe'],
           detached: true,
         })
@@ -162,7 +194,9 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
       const end = new Promise<RunEnd>((settle) => {
         child.once('error', (error) => settle(spawnFailure(error)))
         child.once('exit', (exitCode, signal) => {
-          const done = (): void => settle({ kind: 'exited', exitCode, signal })
+          const inside = sandbox === null || exitCode === null ? null : signalOf(exitCode, systemConstants.signals)
+          const done = (): void =>
+            settle({ kind: 'exited', exitCode: inside === null ? exitCode : null, signal: inside ?? signal })
           const grace = setTimeout(() => {
             child.stdout?.destroy()
             child.stderr?.destroy()

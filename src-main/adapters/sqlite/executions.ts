@@ -34,8 +34,14 @@ function approvalOf(row: Row): ApprovalView | null {
   })
 }
 
+/** The plan itself is not kept; the trace names the sandbox it had. */
+function sandboxIn({ trace }: ExecutionView['decision']): string | null {
+  const step = trace.find(({ layer, rule }) => layer === 'gate' && rule.startsWith('sandbox.'))
+  return step?.rule.slice('sandbox.'.length) ?? null
+}
+
 function viewOf(row: Row): ExecutionView {
-  return ExecutionView.parse({
+  const view = ExecutionView.parse({
     id: row.id,
     session: row.session,
     turn: row.turn,
@@ -65,6 +71,7 @@ function viewOf(row: Row): ExecutionView {
     retryOf: row.retry_of,
     approval: approvalOf(row),
   })
+  return { ...view, sandbox: sandboxIn(view.decision) }
 }
 
 /** The executions and approvals tables. Transactions and ledger entries are the store's; these are the plain statements. */

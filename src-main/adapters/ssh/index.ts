@@ -105,7 +105,16 @@ class SshRunner implements Runner, HostProbe {
       // Unreadable files bind the plan to no key; its start then refuses with the reason.
       if (found.ok) hostKeys = knownFingerprints(found.value)
     }
-    return { user: draft.user, cwd: draft.cwd, executable: null, boundFile: null, hostKeys, resolved: [], findings: [] }
+    return {
+      user: draft.user,
+      cwd: draft.cwd,
+      executable: null,
+      boundFile: null,
+      hostKeys,
+      resolved: [],
+      sandbox: null,
+      findings: [],
+    }
   }
 
   start(plan: Plan, mode: RunMode, sink: RunSink): RunHandle {

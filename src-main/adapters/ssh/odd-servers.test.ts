@@ -78,6 +78,8 @@ describe('a server that', () => {
     const prepared = await runner.prepare({
       target: 'host:odd',
       script: '',
+      argv: null,
+      sandbox: null,
       programs: [],
       fileOperand: null,
       cwd: null,

@@ -56,6 +56,8 @@ export async function planFor(runner: Runner, sshd: Sshd, script: string, change
   const prepared = await runner.prepare({
     target: 'host:test',
     script,
+    argv: null,
+    sandbox: null,
     programs: [],
     fileOperand: null,
     cwd: changes.cwd ?? null,

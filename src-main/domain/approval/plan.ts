@@ -25,6 +25,7 @@ const FIELD_WORDS: Readonly<Partial<Record<keyof Plan, string>>> = {
   target: 'the target',
   script: 'the command',
   argv: 'the command',
+  sandbox: 'the sandbox',
   verify: 'the verifying command',
 }
 

@@ -9,3 +9,4 @@ export {
   RuleFileSchema,
   type RuleSet,
 } from './rules'
+export { type SandboxWish, sandboxChanges, sandboxOf } from './sandbox'

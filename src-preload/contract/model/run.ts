@@ -165,6 +165,8 @@ export const ExecutionView = z
     output: z.string(),
     truncated: z.boolean(),
     retryOf: z.string().nullable(),
+    /** The sandbox of its plan; null or absent when it runs without one. A card says "sandboxed" only where it is set. */
+    sandbox: z.string().nullable().optional(),
     approval: ApprovalView.nullable(),
     /** The parts of `command` for colour, in order; absent where the text was not taken apart. Worked out when the view is shown. */
     tokens: z.array(Token).readonly().optional(),
