@@ -12,6 +12,8 @@ export function fakeIo(options: {
   home: string
   stdin?: readonly (string | Buffer)[]
   tty?: boolean
+  columns?: number
+  env?: NodeJS.ProcessEnv
   terminal?: Terminal | null
 }): FakeIo {
   let out = ''
@@ -24,9 +26,10 @@ export function fakeIo(options: {
     },
     once: () => {},
     isTTY: options.tty ?? false,
+    ...(options.columns === undefined ? {} : { columns: options.columns }),
   })
   return {
-    env: { NOMOS_HOME: options.home, NO_COLOR: '1' },
+    env: { NOMOS_HOME: options.home, NO_COLOR: '1', ...options.env },
     stdin: (async function* () {
       for (const chunk of options.stdin ?? []) yield chunk
     })(),

@@ -4,6 +4,8 @@ export interface Out {
   write(text: string): boolean
   once(event: 'drain', listener: () => void): unknown
   readonly isTTY?: boolean
+  /** Width of the terminal, when it is one. */
+  readonly columns?: number
 }
 
 /** What a sub-command may use of the process around it; tests bring their own. */

@@ -26,6 +26,30 @@ export function visibleText(text: string): string {
   )
 }
 
+/** One character of a text as it is shown, with the columns it takes. */
+export interface Glyph {
+  readonly start: number
+  readonly end: number
+  readonly shown: string
+  readonly width: number
+  /** It would not have been seen and is shown by a name. */
+  readonly hidden: boolean
+}
+
+/** Every character of a text, shown. Offsets are UTF-16 units. */
+export function glyphsOf(text: string): readonly Glyph[] {
+  const glyphs: Glyph[] = []
+  let at = 0
+  for (const character of text) {
+    const hidden = HIDDEN.test(character)
+    const shown = hidden ? picture(character) : character
+    const width = hidden ? shown.length : WIDE.test(shown) ? 2 : /\p{M}/u.test(shown) ? 0 : 1
+    glyphs.push({ start: at, end: at + character.length, shown, width, hidden })
+    at += character.length
+  }
+  return glyphs
+}
+
 /**
  * A command as lines for a terminal, every character seen, with `^` under the spans.
  * Spans are UTF-16 units of `text`; a line break is shown as ␊ at the end of its line.
@@ -37,16 +61,11 @@ export function markedLines(
   const lines: { text: string; marks: string }[] = []
   let line = ''
   let marks = ''
-  let at = 0
-  for (const character of text) {
-    const shown = HIDDEN.test(character) ? picture(character) : character
-    const width =
-      shown.length === 1 || shown === character ? (WIDE.test(shown) ? 2 : /\p{M}/u.test(shown) ? 0 : 1) : shown.length
-    const marked = spans.some((span) => span.start < at + character.length && span.end > at)
+  for (const { start, end, shown, width } of glyphsOf(text)) {
+    const marked = spans.some((span) => span.start < end && span.end > start)
     line += shown
     marks += (marked ? '^' : ' ').repeat(width)
-    at += character.length
-    if (character === '\n') {
+    if (text[start] === '\n') {
       lines.push({ text: line, marks: marks.trimEnd() })
       line = ''
       marks = ''
@@ -56,7 +75,7 @@ export function markedLines(
   return lines
 }
 
-const COLOURS = { red: 31, green: 32, yellow: 33, blue: 34, bold: 1, dim: 2 } as const
+const COLOURS = { red: 31, green: 32, yellow: 33, blue: 34, bold: 1, dim: 2, inverse: 7 } as const
 export type Paint = (colour: keyof typeof COLOURS, text: string) => string
 
 /** Colours for a terminal, plain text for everything else and under NO_COLOR. */

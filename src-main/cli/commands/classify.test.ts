@@ -174,12 +174,23 @@ describe('classify COMMAND', () => {
   it('shows the verdict with the spans marked, nothing hidden, and what was not applied', async () => {
     const { exit, out } = await once(['rm \u202ex'])
     expect(exit).toBe(EXIT.done)
-    expect(out).toContain('Risk: changes something (config_mutation)')
-    expect(out).toContain('  | rm \\u{202e}x\n  | ^^^^^^^^^^^^\n')
+    expect(out).toContain('■ change · would be asked about')
+    expect(out).toContain('  rm \\u{202e}x\n  ^^^^^^^^^^^^ 1\n')
     expect(out).toContain('It changes something.')
-    expect(out).toContain('only part of it')
-    expect(out).toContain('the second parser, where the executable resolves, the tags of the target')
+    expect(out.replaceAll('\n', ' ')).toContain(
+      'the second parser, where the executable resolves, the tags of the target',
+    )
     expect(out).not.toContain('\u001b')
+  })
+
+  it('explains the whole of it, and says the same as data', async () => {
+    expect((await once(['--explain', 'sudo rm x'])).out).toMatch(/starts +sudo › rm x\n[\s\S]*only part of it/)
+    expect(JSON.parse((await once(['--json', '--explain', 'sudo rm x'])).out)).toMatchObject({
+      risk: 'config_mutation',
+      outcome: 'ask',
+      phrase: null,
+      starts: [{ words: [{ text: 'sudo', known: true }], starts: [{ words: [{ text: 'rm' }, { text: 'x' }] }] }],
+    })
   })
 
   it.each([[[]], [['--posture', 'loose', 'ls']], [['--jsonl', 'ls']], [['--nope', 'ls']]])(

@@ -5,19 +5,17 @@ import { loadRiskRules } from '../../adapters/policy-files'
 import { resourcesFolder } from '../../adapters/system'
 import { classify } from '../../domain/risk'
 import { homeOf } from '../app'
-import { commandLines, riskWord } from '../cards'
 import { CliFailure, EXIT, usage } from '../exits'
+import { byDefault, explanation, widthOf } from '../explain'
 import { type Io, writeAll } from '../io'
 import { readOptions } from '../options'
 import type { Command } from '../program'
-import { painter, visibleLine } from '../visible'
+import { startedBy } from '../started'
+import { painter } from '../visible'
 
 /** A command has 16 KB before it is too large to be understood; a line far beyond that is not read into memory. */
 const MAX_LINE = 8 * 1024 * 1024
 const WRITE_AT = 64 * 1024
-
-const NOT_APPLIED =
-  'Not applied here, because they need the world: the second parser, where the executable resolves, the tags of the target. They can only raise this.'
 
 // A declared risk of another type is unknown, and an unknown one counts as config_mutation: it does not hide the command.
 const Line = z.object({ command: z.string(), declaredRisk: z.unknown().optional() })
@@ -30,6 +28,7 @@ export const classifyCommand: Command = async (args, io) => {
     args,
     {
       json: { kind: 'flag' },
+      explain: { kind: 'flag' },
       jsonl: { kind: 'flag' },
       posture: { kind: 'text' },
       risk: { kind: 'text' },
@@ -50,8 +49,15 @@ export const classifyCommand: Command = async (args, io) => {
 
   const command = rest.join(' ')
   const verdict = judge(command, options.risk)
-  if (options.json) io.stdout.write(`${answer(command, verdict)}\n`)
-  else writeVerdict(io, command, verdict)
+  if (options.json) {
+    const more = options.explain ? { ...byDefault(command, verdict), starts: startedBy(command) } : {}
+    io.stdout.write(`${answer(command, verdict, more)}\n`)
+  } else {
+    const paint = painter(io.stdout, io.env)
+    const width = widthOf(io.stdout, io.env)
+    const text = explanation(command, verdict, { paint, width, posture: posture.data, whole: options.explain })
+    await writeAll(io.stdout, text)
+  }
   return EXIT.done
 }
 
@@ -64,9 +70,9 @@ function readRules() {
   }
 }
 
-function answer(command: string, verdict: Classification): string {
+function answer(command: string, verdict: Classification, more: Readonly<Record<string, unknown>> = {}): string {
   const { risk, reasons, effects, coverage, spans, flags } = verdict
-  return JSON.stringify({ command, risk, reasons, effects, coverage, spans, flags })
+  return JSON.stringify({ command, risk, reasons, effects, coverage, spans, flags, ...more })
 }
 
 async function judgeLines(io: Io, judge: Judge, fallbackRisk: string | null): Promise<number> {
@@ -139,23 +145,4 @@ async function judgeLines(io: Io, judge: Judge, fallbackRisk: string | null): Pr
     parts.push(bytes)
     size += bytes.length
   }
-}
-
-function writeVerdict(io: Io, command: string, verdict: Classification): void {
-  const paint = painter(io.stdout, io.env)
-  const lines = [`Risk: ${riskWord(verdict.risk, paint)}`, commandLines(command, verdict.spans, paint).trimEnd()]
-  lines.push(verdict.reasons.length === 0 ? 'No rule spoke against it.' : 'Because:')
-  for (const reason of verdict.reasons) {
-    const where = reason.span === null ? '' : `: ${visibleLine(command.slice(reason.span.start, reason.span.end))}`
-    lines.push(`  - ${visibleLine(reason.sentence)} [${reason.rule}${where}]`)
-  }
-  if (verdict.effects.length > 0) {
-    const effects = verdict.effects.map((effect) => `${effect.kind} ${visibleLine(effect.detail)}`.trim())
-    lines.push(`Effects: ${effects.join(', ')}`)
-  }
-  const flags = Object.entries(verdict.flags).filter(([, on]) => on)
-  if (flags.length > 0) lines.push(`Flags: ${flags.map(([name]) => name).join(', ')}`)
-  lines.push(`Understood: ${verdict.coverage === 'full' ? 'all of it' : 'only part of it'}`)
-  lines.push(paint('dim', NOT_APPLIED))
-  io.stdout.write(`${lines.join('\n')}\n`)
 }

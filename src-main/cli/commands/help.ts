@@ -11,10 +11,15 @@ interface Page {
 
 const PAGES: Readonly<Record<string, Page>> = {
   classify: {
-    usage: ['nomos classify [--posture default|every-segment] [--risk CLASS] COMMAND…', 'nomos classify --jsonl'],
+    usage: [
+      'nomos classify [--explain] [--posture default|every-segment] [--risk CLASS] COMMAND…',
+      'nomos classify --jsonl',
+    ],
     what: 'Says how risky a command is. Needs no app.',
     more: [
       'The first word that is not an option begins the command. One argument is taken byte for byte, several are joined by blanks.',
+      '--explain also shows what is started, wrappers taken off, what it touches and how much was understood.',
+      '--posture every-segment judges as if lines of several reads were let through; the app has a setting of its own.',
       '--jsonl reads {"command", "declaredRisk"?} lines from standard input and answers each with one line, in order;',
       'a malformed line is answered with {"error", "line"} and makes the exit code 1.',
     ],
