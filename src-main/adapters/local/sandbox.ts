@@ -91,14 +91,16 @@ async function walk(path: string): Promise<Stats | 'missing' | null> {
       stat = null
       continue
     }
-    if (root && !allowed(await lstat(at), 1)) return null
+    const folder = root ? await lstat(at) : null
+    if (folder?.isDirectory() === false) return 'missing'
+    if (folder !== null && !allowed(folder, 1)) return null
     const next = join(at, part)
     if (sandboxChanges(next)) return null
     try {
       stat = await lstat(next)
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      return code === 'ENOENT' ? 'missing' : null
+      return code === 'ENOENT' || code === 'ENOTDIR' ? 'missing' : null
     }
     if (stat.isSymbolicLink()) {
       if (++links > MOST_LINKS) return null
