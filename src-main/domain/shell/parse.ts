@@ -30,7 +30,27 @@ const INNER_TILDE = /^[A-Za-z_][A-Za-z0-9_]*\+?=(?:[^~]*:)?~/
  * The shell takes line continuations out before it sees tokens, so `$\⏎(id)` runs `id`; the parser sees a lone `$`. Nobody writes
  * that by accident: where a continuation splits a token, nothing is claimed about the text.
  */
-const SPLIT_TOKEN = /[$<>]\\\n|[&|]\\\n[&|>]|\\\n\(/
+const SPLIT_TOKEN = /[$<>]\\\n|[&|](?:\\\n)+[&|>]|;(?:\\\n)+[;&]|[0-9}](?:\\\n)+[<>]|\\\n\(/
+
+/** Shells of other ages read these escapes of `$'…'` otherwise, or cut the word there. */
+const UNSURE_ESCAPE = /\\(?:\n|x\{|c)/
+const BY_NUMBER = /\\(?:[0-7xuU])/
+/** What an escape may come to without doubt. */
+const PLAIN_ASCII = /^[\x01-\x7f]*$/
+
+/** `{rm,-rf,/}` in front of everything: the shell makes a whole command of it. */
+const BRACED_COMMAND = /^\{([^{}$`'"\\\s]*,[^{}$`'"\\\s]*)\}$/
+
+/** A word that is wholly the outcome of something. */
+const COMES_FROM = /^[$`]/
+
+/** A backslash at the very end, which bash leaves out and the parser keeps. */
+const LOOSE_END = /(?:^|[^\\])(?:\\\\)*\\$/
+
+/** Builtins that evaluate what stands in their arguments: subscripts and assignments, and so the commands in them. */
+const EVALUATING = new Set(
+  'let declare typeset export readonly local unset read mapfile readarray trap alias'.split(' '),
+)
 
 /** A literal value longer than this is not followed through variables. */
 const MAX_TRACKED = 256
@@ -186,6 +206,8 @@ class Walker {
         this.node(node.body, { ...this.enter(place, 'function'), functionName: node.name.value })
         return
       case 'Coproc':
+        // Which word is the name of the co-process and which the program differs between versions of bash.
+        this.find('uncovered', node, 'A co-process is not understood.')
         this.node(node.body, this.enter(place, 'coproc'))
         return
       case 'TestCommand':
@@ -245,6 +267,31 @@ class Walker {
     }
     if (ordered) this.gap(at, node.end, BLANK)
     this.commands.push({ ...this.span(node), words, assignments, redirections, place })
+    this.hidden(words, place)
+  }
+
+  /** Commands that are no syntax of the text but are made when it runs. They may condemn it, never clear it. */
+  private hidden(words: readonly Word[], place: Place): void {
+    const head = words[0]
+    if (head === undefined) return
+    const braced = head.dynamic.includes('brace') ? BRACED_COMMAND.exec(head.shape)?.[1] : undefined
+    if (braced !== undefined) {
+      const made = braced.split(',').filter((shape) => shape !== '')
+      const all = [...made.map((shape) => ({ ...head, shape })), ...words.slice(1)]
+      this.commands.push({ ...head, words: suspected(all), assignments: [], redirections: [], place })
+    }
+    // What comes out of it may be nothing at all, and then the next word is the program.
+    if (head.value === null && head.prefix === '' && words.length > 1 && COMES_FROM.test(head.shape))
+      this.commands.push({ ...head, words: suspected(words.slice(1)), assignments: [], redirections: [], place })
+    const name = head.shape
+    const evaluates =
+      EVALUATING.has(name) || (/^(?:printf|test|\[)$/.test(name) && words.some(({ shape }) => /^-v/.test(shape)))
+    if (!evaluates) return
+    for (const { value, start, end } of words) {
+      if (value !== null && /\$\(|`|[<>]\(/.test(value)) this.commands.push(...scanShell(value, { start, end }))
+      else if (value !== null && name === 'trap' && value.includes(' '))
+        this.commands.push(...scanShell(value, { start, end }))
+    }
   }
 
   private track(assignment: Assignment): void {
@@ -258,7 +305,12 @@ class Walker {
     // `+=` or `a[…` without a name is a word to bash.
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(node.name))
       this.find('uncovered', node, 'The parser takes this for an assignment, the shell does not.')
-    if (node.index) this.word(node.index, place)
+    if (node.index) {
+      // Whether this is one word depends on what stands before it.
+      if (/[\s;&|<>()]/.test(node.index.text.replace(/\$\([^()]*\)/g, '')))
+        this.find('uncovered', node, 'A subscript with blanks in it may be more than one word to the shell.')
+      this.word(node.index, place)
+    }
     const value = node.value
     if (value.type === 'Word')
       return {
@@ -364,10 +416,11 @@ class Walker {
           shape += part.value
           return
         case 'AnsiCQuoted':
-          // Bash keeps a line continuation in here, the parser takes it out.
-          if (part.text.includes('\\\n')) {
+          // Bash keeps a line continuation in here, the parser takes it out. An escape beyond ASCII depends on the locale, and a
+          // NUL ends the word.
+          if (UNSURE_ESCAPE.test(part.text) || (BY_NUMBER.test(part.text) && !PLAIN_ASCII.test(part.value))) {
             note('unknown')
-            this.find('uncovered', part, 'A line break stands in a quotation where shells differ.')
+            this.find('uncovered', part, 'An escape stands in a quotation where shells differ.')
           }
           shape += part.value
           return
@@ -389,6 +442,9 @@ class Walker {
           const simple = !part.operation && !part.prefix && !part.index && /^[A-Za-z_0-9]+$/.test(part.parameter)
           note(simple ? 'variable' : 'expansion')
           shape += (simple ? this.variables.get(part.parameter) : undefined) ?? part.text
+          // Whatever the parser could not name may hold commands it has not looked into.
+          if (part.operation?.type === 'Unknown')
+            this.find('uncovered', part, 'The parser did not take this expansion apart.')
           this.descend(part, place)
           return
         }
@@ -430,6 +486,11 @@ class Walker {
     if (dynamic.length === 0) return { ...span, value: shape, shape, dynamic, prefix: shape }
     return { ...span, value: null, shape, dynamic, prefix: prefix ?? '' }
   }
+}
+
+/** The words of a command that may come to be: its name is never trusted. */
+function suspected(words: readonly Word[]): readonly Word[] {
+  return words.map((word, i) => (i === 0 ? { ...word, value: null, dynamic: ['unknown'], prefix: '' } : word))
 }
 
 const BLANK = /^(?:[ \t]|\\\n)*$/
@@ -481,6 +542,8 @@ export function parseShell(text: string, origin: Span | null = null): ParsedShel
       { pos: split.index, end: split.index + split[0].length },
       'A line break splits a sign of the shell here, which hides what it does.',
     )
+  if (text.endsWith('\\') && LOOSE_END.test(text))
+    walker.find('uncovered', { pos: text.length - 1, end: text.length }, 'The text ends in the middle of an escape.')
   let at = 0
   let here = false
   for (const statement of script.commands) {
