@@ -131,7 +131,6 @@ describe('parseShell', () => {
     '>f a[ 1 ]=b ls',
     "ls $'\\x{41}'",
     "ls $'\\xe9'",
-    "ls $'a\\0b'",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is shell text
     'echo ${A[{a,$(id)}]}',
     'ls a\\',
