@@ -55,7 +55,7 @@ describe('the setting for lines of several commands', () => {
       answer: { kind: 'approve', phrase: null },
       digest: first.approval?.digest,
     })
-    expect(await settled(first.id)).toMatchObject({ state: 'cancelled', failure: 'drift' })
+    expect(await settled(first.id)).toMatchObject({ state: 'denied', failure: 'drift' })
 
     const second = await ask(pipeline)
     expect(await settled(second.id)).toMatchObject({ state: 'completed', risk: 'read_only', output: '1\n' })

@@ -8,6 +8,7 @@ export type Command = (args: readonly string[], io: Io) => Promise<number>
 /** Loaded only when called for: `nomos classify` should not wait for the database. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   classify: async () => (await import('./commands/classify')).classifyCommand,
+  policy: async () => (await import('./commands/policy')).policyCommand,
   run: async () => (await import('./commands/run')).runCommand,
   executions: async () => (await import('./commands/executions')).executionsCommand,
   approvals: async () => (await import('./commands/approvals')).approvalsCommand,

@@ -1,1 +1,2 @@
+export { type LintFault, type LintReport, lintPolicies } from './lint'
 export { loadRiskRules, RuleFileError } from './load'

@@ -49,10 +49,12 @@ function lineOf(text: string, path: readonly (string | number)[]): number | null
  * cannot be used: half a policy is none.
  */
 export function loadRiskRules(dir: string): RuleSet {
-  const names = readdirSync(dir, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.yaml'))
-    .map((name) => name.split(sep).join('/'))
-    .sort()
+  const all = readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((name) => name.split(sep).join('/'))
+  // A rule file that is passed over for its name would be half a policy that nobody hears of.
+  const passedOver = all.find((name) => /\.ya?ml$/i.test(name) && !name.endsWith('.yaml'))
+  if (passedOver !== undefined)
+    throw new RuleFileError(passedOver, null, null, 'is not read: its name must end in .yaml')
+  const names = all.filter((name) => name.endsWith('.yaml')).sort()
   if (names.length === 0) throw new RuleFileError(dir, null, null, 'holds no rule file')
   const texts = new Map<string, string>()
   const files: RuleFile[] = names.map((name) => {

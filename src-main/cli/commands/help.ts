@@ -24,6 +24,14 @@ const PAGES: Readonly<Record<string, Page>> = {
       'a malformed line is answered with {"error", "line"} and makes the exit code 1.',
     ],
   },
+  policy: {
+    usage: ['nomos policy lint [FOLDER]'],
+    what: 'Checks the policy files: form, roles, patterns, doubles, and that every example holds. Needs no app.',
+    more: [
+      'Without a folder those of this installation are checked. Each fault is named with file, line, field and what to do.',
+      'Answers 0 when all is in order, 1 when not.',
+    ],
+  },
   run: {
     usage: ['nomos run [--json] [--why TEXT] TARGET [--why TEXT] COMMAND…'],
     what: 'Asks for a command to be run; the gate decides as for every other request.',
