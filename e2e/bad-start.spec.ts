@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, it } from 'vitest'
 import { electronCommand } from '../scripts/start.mjs'
@@ -95,6 +95,49 @@ describe('a start that finds something broken', () => {
     await expectState(await run(second.page, 'local', 'uname -r'), 'completed')
     await second.close()
     expect(nomos(home, ['ledger', 'verify']).stdout).toMatch(/intact/)
+  })
+
+  it('a rule file with a fault: the window and the command line name file, line and field, and nothing runs unasked', async () => {
+    // An installation of its own, so that its policies can be broken.
+    const root = newHome()
+    for (const name of ['out', 'policies', 'package.json', 'resources'])
+      cpSync(join(import.meta.dirname, '..', name), join(root, name), { recursive: true })
+    symlinkSync(join(import.meta.dirname, '../node_modules'), join(root, 'node_modules'))
+    const file = join(root, 'policies', 'risk', 'programs', 'versions.yaml')
+    const good = readFileSync(file, 'utf8')
+    writeFileSync(file, good.replace(/^ {4}summary:/m, '    sumary:'))
+    const place = /programs\/versions\.yaml:\d+ \(programs\.0/
+
+    const home = newHome()
+    const app = await launch({ home, root })
+    const { page } = app
+    const asked = await run(page, 'local', 'uname -s')
+    await expectState(asked, 'pending_approval')
+    await expect(asked).toHaveAttribute('data-risk', 'destructive')
+    await expect(page.getByTestId('health-bar')).toContainText(place)
+    await picture(page, 'broken-rules')
+    await asked.getByTestId('phrase').fill('uname local')
+    await asked.getByTestId('phrase-confirm').click()
+    await expectState(asked, 'completed')
+
+    const cli = (args: readonly string[]) =>
+      spawnSync(process.execPath, [join(root, 'out', 'main', 'cli.js'), ...args], {
+        encoding: 'utf8',
+        env: { ...process.env, NOMOS_HOME: home },
+      })
+    const classified = cli(['classify', 'uname -s'])
+    expect(classified.status).toBe(1)
+    expect(classified.stderr).toMatch(place)
+    const lint = cli(['policy', 'lint'])
+    expect(lint.status).toBe(1)
+    expect(lint.stdout).toMatch(place)
+
+    writeFileSync(file, good)
+    await page.getByTestId('health-act-recheck').click()
+    await expect(page.getByTestId('health-bar')).toHaveCount(0)
+    await expectState(await run(page, 'local', 'uname -r'), 'completed')
+    expect(cli(['policy', 'lint']).status).toBe(0)
+    await app.close()
   })
 
   it('a folder whose path is too long for a socket: the app works and says what does not', async () => {

@@ -2,14 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { NomosError } from '../src-preload/contract/errors'
 import type { Numbered } from '../src-preload/contract/events'
 import { FINAL_STATES, type HealthProblem } from '../src-preload/contract/model'
 import { APPROVALS_FILE, createApprovalsFile } from './adapters/approvals-file'
 import { createControlServer, pathProblem } from './adapters/control-socket'
 import { createLocalRunner } from './adapters/local'
 import { createOpenAiModel } from './adapters/openai'
-import { loadRiskRules } from './adapters/policy-files'
+import { loadRiskRules, rulesOfNothing } from './adapters/policy-files'
 import { DATABASE_FILE, HEAD_FILE, holdHome, openStore, type SqliteStore, StoreProblem } from './adapters/sqlite'
 import { createSshRunner } from './adapters/ssh'
 import { fileLog, makeHome, systemClock, systemIds } from './adapters/system'
@@ -201,16 +200,19 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
   let rules: RuleSet | null = null
   const loadRules = (): RuleSet => {
     if (rules !== null) return rules
+    const path = join(config.resources, 'policies', 'risk')
     try {
-      rules = loadRiskRules(join(config.resources, 'policies', 'risk'))
+      rules = loadRiskRules(path)
       health.clear('rules_broken')
       return rules
     } catch (error) {
-      const sentence = `The risk rules cannot be used: ${error instanceof Error ? error.message : String(error)}. Nothing runs until they are mended.`
-      const path = join(config.resources, 'policies', 'risk')
-      health.set({ code: 'rules_broken', sentence, path, blocksRuns: false, actions: [] })
-      // Asked again at the next request: a mended file counts at once.
-      throw new NomosError('runs_blocked', sentence, { detail: path })
+      const why = error instanceof Error ? error.message : String(error)
+      log.warn('the risk rules cannot be used', { error: why })
+      const sentence = `The risk rules cannot be used: ${why}. Until that is mended nothing runs by itself, and every command takes its typed phrase. "nomos policy lint" lists all faults.`
+      const actions = [{ id: 'recheck', label: 'Check again' }]
+      health.set({ code: 'rules_broken', sentence, path, blocksRuns: false, actions }, () => void loadRules())
+      // Read again at the next request: a mended file counts at once.
+      return rulesOfNothing()
     }
   }
 
@@ -328,13 +330,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     subscribe: (listener) => feed.subscribe(listener),
     async start() {
       // Read before the first request needs them, but not while the window comes up. A fault is told by the health bar.
-      clock.after(WARM_UP_MS, () => {
-        try {
-          loadRules()
-        } catch (error) {
-          log.warn('the risk rules could not be loaded', { error: String(error) })
-        }
-      })
+      clock.after(WARM_UP_MS, loadRules)
       try {
         await control.start()
       } catch (error) {

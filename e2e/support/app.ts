@@ -29,6 +29,8 @@ export interface LaunchOptions {
   readonly home?: string
   readonly env?: Readonly<Record<string, string>>
   readonly flags?: readonly string[]
+  /** The folder the app is started from; default: this checkout. */
+  readonly root?: string
 }
 
 const homes = new Set<string>()
@@ -56,7 +58,7 @@ export async function launch(options: LaunchOptions = {}): Promise<NomosApp> {
   }
   const app = await _electron.launch({
     executablePath: command.executable,
-    args: [...command.flags, ...(options.flags ?? []), root],
+    args: [...command.flags, ...(options.flags ?? []), options.root ?? root],
     env: { ...env, ...command.env, NOMOS_HOME: home, CI: '1', ...options.env },
   })
   const faults: string[] = []

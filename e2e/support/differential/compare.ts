@@ -47,6 +47,7 @@ export function compare(script: string, tried: readonly Tried[]): Compared {
     parsed.tooDeep ||
     parsed.findings.length > 0 ||
     findings.length > 0 ||
+    parsed.commands.some(({ words }) => words[0]?.value === null) ||
     invocations.some((invocation) => invocation.words[0]?.value === null || evaluates(invocation))
   const literal = new Map<string, (readonly string[])[]>()
   const shapes = new Set<string>()

@@ -121,7 +121,8 @@ export class Generator {
     const soup = this.chance(0.22)
     let text = soup ? this.soup() : this.list() + this.flush()
     if (!soup && this.chance(0.4)) text = this.spoil(text)
-    return text.replaceAll('\0', '')
+    // Half a character cannot be handed to any program.
+    return text.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '')
   }
 
   private soup(): string {

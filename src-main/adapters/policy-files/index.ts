@@ -1,2 +1,3 @@
 export { type LintFault, type LintReport, lintPolicies } from './lint'
 export { loadRiskRules, RuleFileError } from './load'
+export { rulesOfNothing } from './unreadable'
