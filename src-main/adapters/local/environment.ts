@@ -21,9 +21,16 @@ const NEVER = [
   /^(EDITOR|VISUAL|BROWSER|SUDO_ASKPASS|SSH_ASKPASS.*|MANOPT|TAR_OPTIONS|RSYNC_RSH|TMOUT)$/,
 ]
 
-/** Names whose values are probably secrets: an automatic run (`env`, `printenv`, any read) does not get them. */
-const SECRET_NAME =
-  /(TOKEN|SECRET|PASSW|PASSPHRASE|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIAL|AUTH|COOKIE|SESSION_KEY|DSN)/i
+/**
+ * All that an automatic run keeps: who and where it is, its language, and which daemon, proxy or account it talks to. A list of what is
+ * bad would never be whole: `GCONV_PATH`, `GETCONF_DIR` and `OPENSSL_CONF` load code, `GZIP`, `XZ_OPT` and `RIPGREP_CONFIG_PATH` add
+ * options, `APT_CONFIG` and `KUBECTL_EXTERNAL_DIFF` name programs, `SSLKEYLOGFILE` names a file to write.
+ */
+const KEPT =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|NO_COLOR|XDG_(?:RUNTIME_DIR|(?:CONFIG|DATA|CACHE|STATE)_HOME|(?:CONFIG|DATA)_DIRS|SESSION_(?:ID|TYPE)|CURRENT_DESKTOP)|DBUS_SESSION_BUS_ADDRESS|DISPLAY|WAYLAND_DISPLAY|DOCKER_(?:HOST|CONTEXT)|CONTAINER_HOST|KUBECONFIG|AWS_(?:PROFILE|REGION|DEFAULT_REGION)|CLOUDSDK_ACTIVE_CONFIG_NAME|(?:https?|no|all|HTTPS?|NO|ALL)_(?:proxy|PROXY))$/
+
+/** A value that carries a password (`http://user:password@proxy`) is kept from an automatic run as well. */
+const PASSWORD_IN_ADDRESS = /:\/\/[^/@\s]*:[^/@\s]*@/
 
 /** Tells a process, and whoever looks at its ancestors, that it descends from a run: such a process may not answer approvals. */
 export const RUN_MARKER = 'EXEC_GATE_RUN'
@@ -48,8 +55,8 @@ export interface BaseEnvironments {
 }
 
 /**
- * The environments that runs get: the app's own without what would change a command unseen. An automatic run also loses what looks
- * like a secret and every folder on PATH that is not the system's.
+ * The environments that runs get: the app's own without what would change a command unseen. An automatic run keeps
+ * what it needs and nothing else, and loses every folder on PATH that is not the system's.
  */
 export function baseEnvironments(base: Readonly<Record<string, string | undefined>>): BaseEnvironments {
   return { automatic: reduced(base, true), agreed: reduced(base, false) }
@@ -62,7 +69,7 @@ function reduced(
   const env: Record<string, string> = {}
   for (const [name, value] of Object.entries(base)) {
     if (value === undefined || NEVER.some((pattern) => pattern.test(name))) continue
-    if (automatic && SECRET_NAME.test(name)) continue
+    if (automatic && (!KEPT.test(name) || PASSWORD_IN_ADDRESS.test(value))) continue
     env[name] = value
   }
   // Output goes to a card, not to a terminal: nothing may page, prompt, colour or take a lock.

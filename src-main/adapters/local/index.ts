@@ -1,15 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
-import { homedir, constants as systemConstants, userInfo } from 'node:os'
+import { homedir, userInfo } from 'node:os'
 import { basename, isAbsolute, resolve } from 'node:path'
 import { NomosError } from '../../../src-preload/contract/errors'
 import type { FileIdentity } from '../../../src-preload/contract/model'
+import { signalFromSandbox } from '../../domain/risk'
 import type { PlanDraft, Prepared, RunEnd, RunHandle, Runner } from '../../ports'
 import { baseEnvironments } from './environment'
 import { fileIdentity, type Resolved, resolveProgram } from './identity'
 import { repositoryFinding } from './repository'
-import { findStarters, type Starters, seenAlike, signalOf, withoutShell } from './sandbox'
+import { findStarters, type Starters, seenAlike, withoutShell } from './sandbox'
 
 export { baseEnvironments, RUN_MARKER, SYSTEM_FOLDERS } from './environment'
 
@@ -194,7 +195,7 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
       const end = new Promise<RunEnd>((settle) => {
         child.once('error', (error) => settle(spawnFailure(error)))
         child.once('exit', (exitCode, signal) => {
-          const inside = sandbox === null || exitCode === null ? null : signalOf(exitCode, systemConstants.signals)
+          const inside = sandbox === null ? null : signalFromSandbox(exitCode)
           const done = (): void =>
             settle({ kind: 'exited', exitCode: inside === null ? exitCode : null, signal: inside ?? signal })
           const grace = setTimeout(() => {

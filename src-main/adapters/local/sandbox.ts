@@ -2,21 +2,11 @@ import { spawn } from 'node:child_process'
 import { constants, type Stats } from 'node:fs'
 import { access, lstat, readlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { sandboxChanges } from '../../domain/risk'
+import { FILES_SANDBOX, sandboxChanges } from '../../domain/risk'
 import type { SandboxDraft } from '../../ports'
 
 const BWRAP = '/usr/bin/bwrap'
 const PRLIMIT = '/usr/bin/prlimit'
-
-/**
- * The whole system read-only, in namespaces of its own, without network, sockets in /run and /tmp, devices and capabilities. The user
- * namespace is what makes it one for root as well, who could mount the rest writable again. The environment is the one it is started
- * with, which is made for the run.
- */
-const FILES: readonly string[] = (
-  '--unshare-user --unshare-net --unshare-pid --unshare-ipc --unshare-uts --cap-drop ALL --ro-bind / / --dev /dev ' +
-  '--proc /proc --ro-bind /proc/sys /proc/sys --tmpfs /tmp --tmpfs /run --die-with-parent --new-session'
-).split(' ')
 
 /** No file over 64 MB (temporary files of a `sort`), no more than 8 GB of address space. */
 const LIMITS = ['--fsize=67108864', '--as=8589934592'] as const
@@ -42,7 +32,7 @@ export async function findStarters(): Promise<Starters> {
   if (process.platform !== 'linux') return { prlimit: false, sandbox: false }
   const [prlimit, sandbox] = await Promise.all([
     works(PRLIMIT, [...LIMITS, '--', '/bin/true']),
-    works(BWRAP, [...FILES, '--chdir', '/', '--', '/bin/true']),
+    works(BWRAP, [...FILES_SANDBOX, '--chdir', '/', '--', '/bin/true']),
   ])
   return { prlimit, sandbox }
 }
@@ -53,16 +43,10 @@ export function withoutShell(
   starters: Starters,
   sandboxIn: string | null,
 ): { readonly file: string; readonly args: readonly string[] } {
-  const words = sandboxIn === null ? argv : [BWRAP, ...FILES, '--chdir', sandboxIn, '--', ...argv]
+  const words = sandboxIn === null ? argv : [BWRAP, ...FILES_SANDBOX, '--chdir', sandboxIn, '--', ...argv]
   return starters.prlimit
     ? { file: PRLIMIT, args: [...LIMITS, '--', ...words] }
     : { file: '/bin/sh', args: ['-c', LIMITS_BY_SHELL, ...words] }
-}
-
-/** bwrap hands on a signal as 128 and its number. The programs of the profile have no such exit codes themselves (see `sandboxOf`). */
-export function signalOf(exitCode: number, numbers: Readonly<Record<string, number>>): NodeJS.Signals | null {
-  const found = Object.entries(numbers).find(([, number]) => exitCode === 128 + number)
-  return (found?.[0] as NodeJS.Signals | undefined) ?? null
 }
 
 const MOST_LINKS = 40

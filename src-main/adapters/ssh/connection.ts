@@ -16,7 +16,7 @@ import {
   unreachable,
   type Whereto,
 } from './failures'
-import { type FarGroup, type FarSide, killCommand, nonce, parseProbe, probeCommand } from './far-side'
+import { alikeCommand, type FarGroup, type FarSide, killCommand, nonce, parseProbe, probeCommand } from './far-side'
 import type { Identity } from './identity'
 import {
   fingerprintOf,
@@ -253,6 +253,10 @@ export function connect(spec: ConnectSpec): Promise<ConnectResult> {
   })
 }
 
+/** How long and for how many commands a look into the sandbox holds. */
+const ALIKE_MS = 5000
+const MOST_ALIKE = 64
+
 /** How opening a channel went. `begun` is false when the far side cannot have been given the command. */
 export type Opened<T> =
   | { readonly ok: true; readonly value: T }
@@ -271,6 +275,9 @@ export class Connection {
   #alive = true
   #reason: string | null = null
   #farSide: Promise<FarSide | Refusal> | null = null
+  #knownFarSide: FarSide | null = null
+  /** What was found alike, with when. */
+  readonly #alike = new Map<string, number>()
 
   constructor(client: Client, destroy: () => void, hostKey: Buffer, spec: ConnectSpec) {
     this.#client = client
@@ -380,9 +387,37 @@ export class Connection {
         return shellFault(this.to, `it gave no session (${answer.detail})`, '')
       }
       const far = parseProbe(word, answer.stdout)
-      if (far !== null) return far
+      if (far !== null) {
+        this.#knownFarSide = far
+        return far
+      }
       const printed = `${answer.stdout}\n${answer.stderr}`.trim().slice(0, 2048)
       return shellFault(this.to, `its login shell did not run /bin/sh (${endedHow(answer)})`, printed)
+    } finally {
+      slot.release()
+    }
+  }
+
+  /**
+   * Whether a run would read the same in the sandbox, as far as that can be told at once: only over a connection that has been used, with
+   * a channel to spare. A good answer is kept for a moment, so that the look right before the start costs nothing. Never rejects.
+   */
+  async seenAlike(cwd: string | null, operands: readonly string[]): Promise<boolean> {
+    if (!this.#alive || this.#knownFarSide?.sandbox !== true) return false
+    const key = JSON.stringify([cwd, ...operands])
+    const kept = this.#alike.get(key)
+    if (kept !== undefined && performance.now() - kept < ALIKE_MS) return true
+    this.#alike.delete(key)
+    const word = nonce()
+    const line = alikeCommand(word, cwd, operands)
+    const slot = line === null ? null : this.runs.tryAcquire()
+    if (line === null || slot === null) return false
+    try {
+      const answer = await this.short(line)
+      if (!answer.ok || !answer.stdout.includes(`${word} alike`)) return false
+      if (this.#alike.size >= MOST_ALIKE) this.#alike.clear()
+      this.#alike.set(key, performance.now())
+      return true
     } finally {
       slot.release()
     }

@@ -1,9 +1,21 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
+  alikeCommand,
   buildCommand,
   escapeForPrintf,
   type FarCommand,
@@ -28,13 +40,13 @@ const LOGIN_SHELLS = [
 ] as const
 const present = LOGIN_SHELLS.filter(([, [program]]) => existsSync(program))
 
-const FAR: FarSide = { bash: true, timeout: 'seconds', setsid: true, leads: true }
+const FAR: FarSide = { bash: true, timeout: 'seconds', setsid: true, leads: true, sandbox: true }
 const EVERY_FAR: readonly FarSide[] = [
   FAR,
   { ...FAR, leads: false },
   { ...FAR, bash: false },
   { ...FAR, timeout: 'none' },
-  { bash: false, timeout: 'none', setsid: false, leads: false },
+  { bash: false, timeout: 'none', setsid: false, leads: false, sandbox: false },
 ]
 
 let dir: string
@@ -46,7 +58,7 @@ afterAll(() => {
 })
 
 function command(script: string, changes: Partial<FarCommand> = {}): FarCommand {
-  return { script, cwd: null, env: {}, timeoutMs: 20_000, automatic: false, ...changes }
+  return { script, argv: null, sandbox: null, cwd: null, env: {}, timeoutMs: 20_000, automatic: false, ...changes }
 }
 
 interface Ran {
@@ -123,6 +135,82 @@ describe.each(present)('through %s as login shell', (_name, login) => {
         expect(result.stdout === Buffer.from(`${text}\n`).toString('latin1')).toBe(true)
       }
     }
+  })
+
+  it('starts words of a run nobody was asked about as they are, without a shell', { timeout: 60_000 }, async () => {
+    const words = [NASTY, '', '-n', 'A=b', "'", '$(id)', '`id`', '"', '\\', 'x\n', '*', '~']
+    for (const far of EVERY_FAR) {
+      const wanted = { argv: ['printf', '[%s]', ...words], cwd: dir, automatic: true }
+      const result = await ran(login, far, command('exit 99', wanted))
+      expect({ far, stderr: result.stderr, code: result.code }).toEqual({ far, stderr: '', code: 0 })
+      expect(result.stdout).toBe(Buffer.from(words.map((text) => `[${text}]`).join('')).toString('latin1'))
+      expect((await ran(login, far, command('exit 99', { ...wanted, argv: ['cat', 'nothing'] }))).code).toBe(1)
+      // Whoever agreed to it agreed to the script.
+      expect((await ran(login, far, command('exit 99', { ...wanted, automatic: false }))).code).toBe(99)
+    }
+  })
+
+  it('tells what is seen alike in the sandbox', () => {
+    const folder = realpathSync(mkdtempSync("/var/tmp/nomos far' "))
+    for (const name of ['a', 'b c', 'sub/d']) {
+      mkdirSync(join(folder, 'sub'), { recursive: true })
+      writeFileSync(join(folder, name), 'x')
+    }
+    symlinkSync('a', join(folder, 'link'))
+    symlinkSync('/tmp', join(folder, 'to-tmp'))
+    symlinkSync('/run/nothing', join(folder, 'dangling'))
+    const alike = (operands: readonly string[], cwd: string | null = folder): string => {
+      const word = nonce()
+      const line = alikeCommand(word, cwd, operands)
+      if (line === null) return 'too many'
+      const [program, ...args] = login
+      const { stdout } = spawnSync(program, [...args, line], {
+        encoding: 'utf8',
+        cwd: '/',
+        env: { ...process.env, HOME: '/' },
+      })
+      return new RegExp(`${word} (alike|other)`).exec(stdout)?.[1] ?? stdout
+    }
+    for (const operands of [
+      [],
+      ['a'],
+      ['./a', 'b c', 'sub/d'],
+      ['missing', 'no/such/folder'],
+      ['a', '-n', "s/'/x/"],
+      ['/etc/passwd'],
+    ])
+      expect([operands, alike(operands)]).toEqual([operands, 'alike'])
+    for (const operand of [
+      'link',
+      'to-tmp/x',
+      'dangling',
+      'sub',
+      'sub/../a',
+      '../../../tmp/x',
+      '/tmp/x',
+      '/run',
+      '/var/run/x',
+      '/proc/self/status',
+      '/dev/null',
+      '/sys/x',
+      '/etc/mtab',
+    ])
+      expect([operand, alike(['a', operand])]).toEqual([operand, 'other'])
+    expect(alike(['x'], '/tmp')).toBe('other')
+    expect(alike(['x'], join(folder, 'to-tmp'))).toBe('other')
+    expect(alike(['x'], join(folder, 'missing'))).toBe('other')
+    expect(alike(['etc/passwd'], null)).toBe('alike')
+    expect(alike(Array.from({ length: 40 }, () => 'a'))).toBe('too many')
+    if (process.getuid?.() === 0) {
+      chownSync(join(folder, 'sub'), 12345, 12345)
+      chmodSync(join(folder, 'sub'), 0o700)
+      expect(alike(['sub/d'])).toBe('other')
+      expect(alike(['sub/missing'])).toBe('other')
+      chownSync(join(folder, 'a'), 12345, 12345)
+      chmodSync(join(folder, 'a'), 0o600)
+      expect(alike(['a'])).toBe('other')
+    }
+    rmSync(folder, { recursive: true })
   })
 
   it('gives folder and environment, closed stdin, and the exit code', async () => {

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: what looks like a template is text for a shell
 import { randomBytes } from 'node:crypto'
+import { FILES_SANDBOX, SANDBOX_CHANGED } from '../../domain/risk'
 
 /**
  * The text that is sent to the far side. A host's login shell may be anything (bash, dash, zsh, fish, csh), so what it has to read is
@@ -15,6 +16,8 @@ export interface FarSide {
   readonly setsid: boolean
   /** The shell that reads our text leads its own process group, so that the group is ours to end. */
   readonly leads: boolean
+  /** bubblewrap is among the system's programs, and what the sandbox is made of is allowed to this user. */
+  readonly sandbox: boolean
 }
 
 /** A process group, or, where the far side has no way to make one, a single process. */
@@ -107,6 +110,9 @@ const MEMORY_KB = 4 * 1024 * 1024
 const WIDE =
   /(?<![\w-])(?:git|node|nodejs|np[mx]|pnpm|yarn|bun|deno|tsx?c?|electron|code|chrom(?:e|ium)|java|javac|j(?:ps|stat|map|stack|cmd|info|shell|ar)|keytool|mvn|gradle|sbt|scala|kotlin|groovy|clojure|spark|hadoop|hdfs|hbase|kafka|zk|zookeeper|cassandra|nodetool|elasticsearch|opensearch|logstash|solr|jenkins|tomcat|catalina|jboss|dotnet|pwsh|erl|elixir|iex|mix|rabbitmq|ghc|stack|cabal|pandoc|shellcheck|julia|qemu|mongod?|mongosh)(?![a-z])/i
 
+/** Starts a program in the sandbox; the folder is the one the shell is in. */
+const IN_SANDBOX = `bwrap ${FILES_SANDBOX.join(' ')} --chdir "$PWD" --`
+
 /** Sets a limit if the shell and the host let it; the first try is a shell of its own, because some shells end at a refusal. */
 function limit(option: string, amount: number): string {
   return `if (ulimit ${option} ${amount}) >/dev/null 2>&1; then ulimit ${option} ${amount}; fi`
@@ -146,7 +152,7 @@ function commandLine(words: readonly string[]): string {
 }
 
 /**
- * Asks what the far side has. Answers `<nonce> bash=1 timeout=seconds setsid=1 leads=1` on stdout.
+ * Asks what the far side has. Answers `<nonce> bash=1 timeout=seconds setsid=1 leads=1 sandbox=1` on stdout.
  * The group of the shell is read from /proc where there is one, else asked of ps.
  */
 export function probeCommand(word: string): string {
@@ -159,25 +165,34 @@ export function probeCommand(word: string): string {
     'if timeout -k 2 5 true >/dev/null 2>&1; then t=seconds; elif timeout -t 5 true >/dev/null 2>&1; then t=option; fi',
     'g=; if [ -r /proc/$$/stat ]; then read -r a1 a2 a3 a4 g a6 </proc/$$/stat; else g=$(ps -o pgid= -p $$ 2>/dev/null); fi',
     'l=0; [ "$((g))" = "$$" ] && l=1',
-    'echo "$1$2 bash=$b timeout=$t setsid=$s leads=$l"',
+    // As a run would use it: from the system's folders only.
+    `w=0; if (cd / && PWD=/ PATH=${SYSTEM_PATH} && ${IN_SANDBOX} true) </dev/null >/dev/null 2>&1; then w=1; fi`,
+    'echo "$1$2 bash=$b timeout=$t setsid=$s leads=$l sandbox=$w"',
   ].join('; ')
   return commandLine([script, 'sh', ...halves(word)])
 }
 
 /** Reads the answer to `probeCommand`; null when it is not there. */
 export function parseProbe(word: string, output: string): FarSide | null {
-  const found = new RegExp(`${word} bash=([01]) timeout=(seconds|option|none) setsid=([01]) leads=([01])`).exec(output)
+  const found = new RegExp(
+    `${word} bash=([01]) timeout=(seconds|option|none) setsid=([01]) leads=([01]) sandbox=([01])`,
+  ).exec(output)
   if (found === null) return null
   return {
     bash: found[1] === '1',
     timeout: found[2] === 'seconds' ? 'seconds' : found[2] === 'option' ? 'option' : 'none',
     setsid: found[3] === '1',
     leads: found[4] === '1',
+    sandbox: found[5] === '1',
   }
 }
 
 export interface FarCommand {
   readonly script: string
+  /** For a run that nobody was asked about: these words are started instead of the script, without a shell of their own. */
+  readonly argv: readonly string[] | null
+  /** `argv` is started in the sandbox of that name. */
+  readonly sandbox: string | null
   readonly cwd: string | null
   readonly env: Readonly<Record<string, string>>
   readonly timeoutMs: number
@@ -198,12 +213,17 @@ export interface BuiltCommand {
  * then *becomes* `env … timeout … bash --norc -p -c <script>`: the pid it told is the group's, and exit code and signal are the script's own.
  * `-p` keeps bash from taking functions, BASH_ENV and SHELLOPTS out of the environment; unlike for sh that is all it does for equal ids.
  *
+ * Where there is an `argv` it becomes `env … timeout … <words>` instead: no shell reads them, each travels as an argument.
+ *
  * A run that nobody was asked about gets an environment of its own, the system's programs only, and limits; `systemOnly` comes before the
  * first program of ours, so that `env`, `timeout` and `bash` are the system's too. The plan's variables come last: with any of them the
  * gate asks.
  */
 export function buildCommand(far: FarSide, word: string, command: FarCommand): BuiltCommand {
-  const script = escapeForPrintf(command.script)
+  const argv = command.automatic ? command.argv : null
+  const sandboxed = argv !== null && command.sandbox !== null
+  // With words of its own the script is only shown.
+  const script = argv === null ? escapeForPrintf(command.script) : ''
   const byStdin = script.length > LONGEST_COMMAND_LINE
   const agreed = Object.entries(command.env).map(([name, value]) => `${name}=${value}`)
   const pairs = (command.automatic ? [GIT_SETTINGS_OF_OLD, ...agreed] : agreed).map(escapeForPrintf)
@@ -217,13 +237,19 @@ export function buildCommand(far: FarSide, word: string, command: FarCommand): B
   const found = (word: string, otherwise: string): string =>
     `$(command -v ${word.split(' ')[0]} >/dev/null 2>&1 && echo "${word}" || echo "${otherwise}")`
   const starter = command.automatic
-    ? `${deadMan === '' ? '' : found(deadMan, '')} ${far.bash ? found(shell, '/bin/sh -c') : shell}`
+    ? argv !== null
+      ? `${deadMan === '' ? '' : found(deadMan, '')} ${sandboxed ? IN_SANDBOX : ''}`
+      : `${deadMan === '' ? '' : found(deadMan, '')} ${far.bash ? found(shell, '/bin/sh -c') : shell}`
     : deadMan === ''
       ? shell
       : // The one that was probed.
         `"$(${SYSTEM_FIRST}; command -v timeout)"${deadMan.slice('timeout'.length)} ${shell}`
+  // In the sandbox only /tmp can be written to. A shell would have set PWD.
+  const kept = argv === null ? KEPT : [...KEPT.filter((name) => !sandboxed || name !== 'TMPDIR'), 'PWD']
+  // The words take the place of the arguments, so the variables of the plan move into variables of the shell.
+  const ownPairs = pairs.map((_, i) => `"$e${i}"`)
   const env = command.automatic
-    ? `env -i ${[...KEPT.map((name) => `\${${name}+"${name}=$${name}"}`), ...FORCED].join(' ')} "$@" `
+    ? `env -i ${[...kept.map((name) => `\${${name}+"${name}=$${name}"}`), ...FORCED].join(' ')} ${argv === null ? '"$@"' : ownPairs.join(' ')} `
     : pairs.length > 0
       ? 'env "$@" '
       : ''
@@ -244,11 +270,18 @@ export function buildCommand(far: FarSide, word: string, command: FarCommand): B
     // When nobody listens any more these writes fail, and then nothing may start.
     `echo "$m" >&2 || exit 1; echo "$m:$$:${groupOfOurOwn ? 'g' : 'p'}" || exit 1`,
     ...limits,
-    `exec ${env}${starter} "$s" ${streams}`,
+    ...(argv === null ? [] : pairs.map((_, i) => `e${i}=$1; shift`)),
+    `exec ${env}${starter} ${argv === null ? '"$s"' : '"$@"'} ${streams}`,
   ].join('; ')
 
   const payload = byStdin ? escapeForPrintf(readerOf(word)) : script
-  const args = [...halves(word), payload, cwd === null ? '' : escapeForPrintf(cwd), ...pairs]
+  const args = [
+    ...halves(word),
+    payload,
+    cwd === null ? '' : escapeForPrintf(cwd),
+    ...pairs,
+    ...(argv ?? []).map(escapeForPrintf),
+  ]
   const line =
     far.leads || !far.setsid
       ? commandLine([steps, 'sh', ...args])
@@ -261,6 +294,42 @@ export function buildCommand(far: FarSide, word: string, command: FarCommand): B
           ...args,
         ])
   return { line, stdin: byStdin ? `${word}${command.script}${word}` : null }
+}
+
+/** Asks for each marked path whether it can be read, or gone into. */
+const READABLE_INSIDE =
+  '"for p do case \\$p in f*) [ -r \\"\\${p#f}\\" ] || exit 1;; *) [ -x \\"\\${p#d}\\" ] || exit 1;; esac; done"'
+
+/** More operands than this are not looked at, and the run is a plain one. */
+const MOST_OPERANDS = 24
+
+/**
+ * Looks whether a run in `cwd` reads the same in the sandbox as outside of it: no link on the way to any operand, none in a place that
+ * looks different in there, only plain files that can be read. Root, who could read more outside, tries from the inside as well.
+ * Answers `<nonce> alike` or `<nonce> other`; null when the words are too many to ask.
+ */
+export function alikeCommand(word: string, cwd: string | null, operands: readonly string[]): string | null {
+  const args = operands.map(escapeForPrintf)
+  if (args.length > MOST_OPERANDS || args.join('').length > LONGEST_COMMAND_LINE / 4) return null
+  const changed = SANDBOX_CHANGED.map((place) => `${place}/*`).join('|')
+  const script = [
+    `PATH=${SYSTEM_PATH}; export PATH`,
+    'm=$1$2; d=$(printf %b. "$3"); d=${d%.}; shift 3',
+    'for v do v=$(printf %b. "$v"); set -- "$@" "${v%.}"; shift; done',
+    'other() { echo "$m other"; exit 0; }',
+    'unset CDPATH; case $d in "~") d=$HOME;; "~/"*) d=$HOME/${d#??};; esac',
+    'if [ -n "$d" ]; then cd -- "$d" || other; fi',
+    // Straight: what the path says is where it leads, and it looks the same in the sandbox.
+    `straight() { case $1/ in ${changed}|*/./*|*/../*|*//*) other;; esac; [ "$(readlink -f -- "$1")" = "$1" ] || other; }`,
+    'w=$(pwd -P); [ "$w" = "$PWD" ] || other; if [ "$w" = / ]; then w=; else straight "$w"; fi',
+    // Behind a mark of its own each: `f` what is there, `d` the folder in which what is missing would be.
+    'n=$#; while [ $n -gt 0 ]; do n=$((n-1)); p=${1#./}; shift; case $p in /*) ;; *) p=$w/$p;; esac; while :; do case $p in */) p=${p%/};; *) break;; esac; done',
+    'if [ -e "$p" ] || [ -h "$p" ]; then straight "$p"; if [ -f "$p" ] && [ -r "$p" ]; then set -- "$@" "f$p"; else other; fi',
+    `else q=$p; until [ -z "$q" ] || [ -e "$q" ] || [ -h "$q" ]; do q=\${q%/*}; done; case $p/ in ${changed}|*/../*) other;; esac; if [ -n "$q" ]; then straight "$q"; if [ -d "$q" ]; then set -- "$@" "d$q"; fi; fi; fi; done`,
+    `if [ "$(id -u)" = 0 ]; then ${IN_SANDBOX} /bin/sh -c ${READABLE_INSIDE} sh "$@" </dev/null >/dev/null 2>&1 || other; fi`,
+    'echo "$m alike"',
+  ].join('; ')
+  return commandLine([script, 'sh', ...halves(word), cwd === null ? '' : escapeForPrintf(cwd), ...args])
 }
 
 /**

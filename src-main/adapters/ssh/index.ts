@@ -97,13 +97,24 @@ class SshRunner implements Runner, HostProbe {
   /**
    * Tells the host keys and nothing of the host: a draft is looked at before anybody agreed to anything, and to resolve programs would mean to
    * log in and run something there. So `resolved` is empty; instead an automatic run is held to the system's folders (`SYSTEM_PATH`).
+   * Only a connection that is open anyway is asked whether a sandbox would do.
    */
   async prepare(draft: PlanDraft): Promise<Prepared> {
     let hostKeys: readonly KeyFingerprint[] = []
+    let sandbox: Prepared['sandbox'] = null
     if (draft.endpoint !== null) {
       const found = await this.#knowledge(draft.endpoint.address, draft.endpoint.port)
       // Unreadable files bind the plan to no key; its start then refuses with the reason.
       if (found.ok) hostKeys = knownFingerprints(found.value)
+      const { endpoint, user } = draft
+      if (found.ok && draft.sandbox !== null && user !== null) {
+        const connection = this.#pool.get(poolKey(user, endpoint))?.connection ?? null
+        const to: Whereto = { user, address: endpoint.address, port: endpoint.port }
+        if (connection !== null && hostKeyRefusal(to, found.value, connection.hostKey) === null) {
+          const alike = await connection.seenAlike(draft.cwd, draft.sandbox.operands)
+          if (alike) sandbox = draft.sandbox.profile
+        }
+      }
     }
     return {
       user: draft.user,
@@ -112,7 +123,7 @@ class SshRunner implements Runner, HostProbe {
       boundFile: null,
       hostKeys,
       resolved: [],
-      sandbox: null,
+      sandbox,
       findings: [],
     }
   }
@@ -310,7 +321,7 @@ class SshRunner implements Runner, HostProbe {
     const { endpoint, user } = plan
     if (endpoint === null || user === null) throw new Error('a plan without host and user')
     const to: Whereto = { user, address: endpoint.address, port: endpoint.port }
-    const key = `${user}@${endpoint.address.toLowerCase()} ${endpoint.port} ${endpoint.auth} ${endpoint.keyPath ?? ''}`
+    const key = poolKey(user, endpoint)
     const known = await this.#knowledge(endpoint.address, endpoint.port)
     if (!known.ok) return known
     if (this.#closed) return { ok: false, refusal: connectionLost(to, 'because Nomos is closing', null) }
@@ -409,4 +420,8 @@ class SshRunner implements Runner, HostProbe {
 
 function presentedAt(host: Host): string {
   return `${host.address.toLowerCase()} ${host.port}`
+}
+
+function poolKey(user: string, endpoint: Endpoint): string {
+  return `${user}@${endpoint.address.toLowerCase()} ${endpoint.port} ${endpoint.auth} ${endpoint.keyPath ?? ''}`
 }

@@ -185,6 +185,169 @@ describe.skipIf(sshdPath() === null)('a run', () => {
     await dirty.stop()
   })
 
+  it('takes nothing that changes a command unseen, with a shell or without, when nobody was asked', async () => {
+    const bad = {
+      BASH_ENV: '/x',
+      ENV: '/x',
+      'BASH_FUNC_ls%%': '() { echo hijacked; }',
+      LD_LIBRARY_PATH: '/x',
+      LESSOPEN: '|touch /x',
+      GIT_EXTERNAL_DIFF: 'touch /x',
+      GREP_OPTIONS: '-c',
+      GREP_COLORS: 'x',
+      PS4: 'x',
+      PROMPT_COMMAND: 'x',
+      MANPAGER: 'x',
+      TAR_OPTIONS: '-x',
+      LS_COLORS: 'x',
+      GCONV_PATH: '/x',
+      GZIP: '-d',
+      PYTHONSTARTUP: '/x',
+      RIPGREP_CONFIG_PATH: '/x',
+    }
+    const dirty = await startSshd({ ...QUICK, env: bad })
+    const other = await runnerFor(dirty)
+    for (const argv of [null, ['env']]) {
+      const { stdout } = await runScript(other.runner, dirty, 'env', { argv }, { automatic: true })
+      for (const name of Object.keys(bad))
+        expect(stdout.split('\n').map((line) => line.split('=')[0])).not.toContain(name)
+      expect(stdout).toMatch(/^PAGER=cat$/m)
+    }
+    await other.runner.close()
+    await dirty.stop()
+  })
+
+  it('is started without a shell where it has words of its own and nobody was asked', async () => {
+    const words = ['printf', '%s\n', '$HOME', '`id`; exit 3', "it's", 'é']
+    const run = (automatic: boolean) => runScript(runner, sshd, 'exit 99', { argv: words }, { automatic })
+    expect(await run(true)).toMatchObject({
+      end: { exitCode: 0 },
+      stdout: `${words.slice(2).join('\n')}\n`,
+      stderr: '',
+    })
+    expect(await run(false)).toMatchObject({ end: { exitCode: 99 }, stdout: '' })
+    const limits = await runScript(
+      runner,
+      sshd,
+      'x',
+      { argv: ['grep', '^Max file size', '/proc/self/limits'] },
+      { automatic: true },
+    )
+    expect(limits.stdout).toMatch(/67108864 +67108864/)
+    const sleeping = unique()
+    const watched = new Watched(runner, await planFor(runner, sshd, 'x', { argv: ['sleep', sleeping] }), {
+      automatic: true,
+    })
+    await watched.started
+    expect(await eventually(() => alive(`sleep ${sleeping}`).length > 0)).toBe(true)
+    watched.handle.stop()
+    expect(await watched.end).toMatchObject({ kind: 'exited' })
+    expect(alive(sleeping)).toEqual([])
+  })
+
+  describe.skipIf(spawnSync('bwrap', ['--unshare-user', '--ro-bind', '/', '/', 'true']).status !== 0)(
+    'in the sandbox',
+    () => {
+      let folder: string
+      beforeAll(async () => {
+        folder = mkdtempSync('/var/tmp/nomos-run-')
+        await fs.chmod(folder, 0o755)
+        await fs.writeFile(join(folder, 'a.txt'), 'one\ntwo\nthree\n')
+        await fs.symlink('/tmp', join(folder, 'to-tmp'))
+      })
+      afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+      const prepared = async (server: Sshd, other: Runner, operands: readonly string[]) => {
+        const { address, port, clientKeyPath: keyPath, user } = server
+        const draft = {
+          target: 'host:test',
+          script: 'x',
+          argv: ['cat', ...operands],
+          programs: ['cat'],
+          fileOperand: null,
+          env: {},
+          user,
+        }
+        return (
+          await other.prepare({
+            ...draft,
+            cwd: folder,
+            endpoint: { address, port, auth: 'key', keyPath },
+            sandbox: { profile: 'files', operands },
+          })
+        ).sandbox
+      }
+
+      it.each([
+        ['an account', QUICK],
+        ['root', {}],
+      ] as const)('is decided beforehand, gives the same answer and is one, as %s', async (_name, options) => {
+        const server = await startSshd(options)
+        const { runner: other } = await runnerFor(server)
+        // Nobody logs in somewhere to find out.
+        expect(await prepared(server, other, ['a.txt'])).toBeNull()
+        await runScript(other, server, 'true')
+        expect(await prepared(server, other, ['a.txt'])).toBe('files')
+        expect(await prepared(server, other, ['to-tmp/x'])).toBeNull()
+        const run = (argv: readonly string[], sandbox: string | null) =>
+          runScript(other, server, 'exit 99', { argv, sandbox, cwd: folder }, { automatic: true })
+        for (const argv of [
+          ['cat', 'a.txt'],
+          ['cat', 'missing'],
+          ['grep', '-c', 'o', 'a.txt', '/etc/passwd'],
+          ['sort', '-S', '10K', 'a.txt'],
+          ['file', 'a.txt'],
+          ['sha256sum', 'a.txt'],
+        ]) {
+          const [plain, inside] = [await run(argv, null), await run(argv, 'files')]
+          expect([argv, inside.end, inside.stdout, inside.stderr]).toEqual([
+            argv,
+            plain.end,
+            plain.stdout,
+            plain.stderr,
+          ])
+        }
+        const trial = await run(
+          ['sh', '-c', 'touch x 2>/dev/null; ls /run /tmp; grep CapEff /proc/self/status; env | grep -c TMPDIR'],
+          'files',
+        )
+        expect(trial.stdout.replace(/\s+/g, ' ')).toBe('/run: /tmp: CapEff: 0000000000000000 0 ')
+        expect((await run(['sh', '-c', 'kill -SEGV $$'], 'files')).end).toEqual({
+          kind: 'exited',
+          exitCode: null,
+          signal: 'SIGSEGV',
+        })
+        const sleeping = unique()
+        const plan = await planFor(other, server, 'x', { argv: ['sleep', sleeping], sandbox: 'files', cwd: folder })
+        const watched = new Watched(other, plan, { automatic: true })
+        await watched.started
+        expect(await eventually(() => alive(`^sleep ${sleeping}`).length > 0)).toBe(true)
+        watched.handle.stop()
+        expect(await watched.end).toMatchObject({ kind: 'exited' })
+        expect(await eventually(() => alive(`^sleep ${sleeping}`).length === 0)).toBe(true)
+        await other.close()
+        await server.stop()
+      })
+
+      it('does not run at all where the host has none any more', async () => {
+        const path = join(dir, 'without')
+        const server = await startSshd(QUICK)
+        const { runner: other } = await runnerFor(server)
+        const { end, watched } = await runScript(
+          other,
+          server,
+          `touch ${path}`,
+          { argv: ['touch', path], sandbox: 'odd' },
+          { automatic: true },
+        )
+        expect(end).toMatchObject({ kind: 'failed', code: 'sandbox_missing' })
+        expect([watched.startedTimes, existsSync(path)]).toEqual([0, false])
+        await other.close()
+        await server.stop()
+      })
+    },
+  )
+
   it('starts the programs of the system, within limits, when nobody was asked', async () => {
     const bin = join(dir, 'bin')
     await fs.mkdir(bin)

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientChannel } from 'ssh2'
 import type { Plan } from '../../../src-preload/contract/model'
+import { signalFromSandbox } from '../../domain/risk'
 import type { Log, RunEnd, RunHandle, RunMode, RunSink } from '../../ports'
 import { type Connection, presentedKey } from './connection'
 import { hostKeyNotAsPlanned, hostKeyNotPlanned, placeOf, type Refusal, shellFault, type Whereto } from './failures'
@@ -202,6 +203,13 @@ class SshRun implements RunHandle {
       this.#settle(refused(far))
       return false
     }
+    const argv = this.#mode.automatic ? plan.argv : null
+    const sandbox = argv === null ? null : plan.sandbox
+    if (sandbox !== null && !(far.sandbox && sandbox === 'files')) {
+      const sentence = `The sandbox "${sandbox}" this was to run in is not there at ${placeOf(to)}. Nothing was run. Ask again.`
+      this.#settle(failed('sandbox_missing', sentence))
+      return false
+    }
     let refusals = 0
     for (;;) {
       const waited = await this.#unlessStopped(
@@ -228,12 +236,14 @@ class SshRun implements RunHandle {
         const word = nonce()
         const built = buildCommand(far, word, {
           script,
+          argv,
+          sandbox,
           cwd: plan.cwd === '' ? null : plan.cwd,
           env: plan.env,
           timeoutMs: plan.limits.timeoutMs,
           automatic: this.#mode.automatic,
         })
-        const watch = new Watch(this.#deps, connection, word, to, plan, this.#sink)
+        const watch = new Watch(this.#deps, connection, word, to, plan, sandbox !== null, this.#sink)
         // From here a stop cannot be answered by "nothing was run": the request is on its way.
         this.#stopFar = () => watch.stop()
         const opened = await connection.exec(built.line, (channel) => ({ end: watch.follow(channel, built.stdin) }))
@@ -289,6 +299,7 @@ class Watch {
   readonly #connection: Connection
   readonly #to: Whereto
   readonly #plan: Plan
+  readonly #sandboxed: boolean
   readonly #sink: RunSink
   readonly #stdout: MarkerFilter
   readonly #stderr: MarkerFilter
@@ -311,11 +322,20 @@ class Watch {
   #waitsForKill = false
   #late = false
 
-  constructor(deps: RunDeps, connection: Connection, word: string, to: Whereto, plan: Plan, sink: RunSink) {
+  constructor(
+    deps: RunDeps,
+    connection: Connection,
+    word: string,
+    to: Whereto,
+    plan: Plan,
+    sandboxed: boolean,
+    sink: RunSink,
+  ) {
     this.#deps = deps
     this.#connection = connection
     this.#to = to
     this.#plan = plan
+    this.#sandboxed = sandboxed
     this.#sink = sink
     this.#stdout = new MarkerFilter(word)
     this.#stderr = new MarkerFilter(word)
@@ -483,8 +503,11 @@ class Watch {
         sentence: `The command at ${at} was told to stop, but part of it still runs${this.#pidHint()}: ${this.#to.user} may not end it, as is the case for what was started through sudo with a password or by another user. End it at the host.`,
       }
     }
-    if (this.#started && this.#exit !== null)
-      return { kind: 'exited', exitCode: this.#exit.code, signal: this.#exit.signal }
+    if (this.#started && this.#exit !== null) {
+      const { code, signal } = this.#exit
+      const inside = this.#sandboxed ? signalFromSandbox(code) : null
+      return { kind: 'exited', exitCode: inside === null ? code : null, signal: inside ?? signal }
+    }
     if (!this.#connection.alive) {
       return {
         kind: 'lost',

@@ -27,6 +27,11 @@ export class Slots {
     })
   }
 
+  /** A place if there is one at this moment. */
+  tryAcquire(): Slot | null {
+    return this.#closed || this.#taken >= this.#limit ? null : this.#take()
+  }
+
   /** The server allows fewer than we thought. Never goes below one. */
   lower(limit: number): void {
     this.#limit = Math.max(1, Math.min(this.#limit, limit))

@@ -9,4 +9,11 @@ export {
   RuleFileSchema,
   type RuleSet,
 } from './rules'
-export { type SandboxWish, sandboxChanges, sandboxOf } from './sandbox'
+export {
+  FILES_SANDBOX,
+  SANDBOX_CHANGED,
+  type SandboxWish,
+  sandboxChanges,
+  sandboxOf,
+  signalFromSandbox,
+} from './sandbox'

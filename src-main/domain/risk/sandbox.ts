@@ -9,13 +9,23 @@ export interface SandboxWish {
   readonly operands: readonly string[]
 }
 
+/**
+ * The profile `files` as words for bubblewrap: the whole system read-only, in namespaces of its own, without network, the sockets in
+ * /run and /tmp, devices and capabilities. The user namespace is what makes it a sandbox for root as well, who could mount the rest
+ * writable again. The environment stays the one bubblewrap is started with, which is made for the run. `--chdir` and `--` follow.
+ */
+export const FILES_SANDBOX: readonly string[] = (
+  '--unshare-user --unshare-net --unshare-pid --unshare-ipc --unshare-uts --cap-drop ALL --ro-bind / / --dev /dev ' +
+  '--proc /proc --ro-bind /proc/sys /proc/sys --tmpfs /tmp --tmpfs /run --die-with-parent --new-session'
+).split(' ')
+
 /** Places that the profile `files` hides or shows differently. */
-const CHANGED: readonly string[] = ['/tmp', '/run', '/var/run', '/var/lock', '/proc', '/dev', '/sys']
+export const SANDBOX_CHANGED: readonly string[] = ['/tmp', '/run', '/var/run', '/var/lock', '/proc', '/dev', '/sys']
 
 /** True for a place that looks different from inside the sandbox. `path` is absolute; links are not followed. */
 export function sandboxChanges(path: string): boolean {
   const clean = normalisePath(path)
-  return CHANGED.some((place) => clean === place || clean.startsWith(`${place}/`))
+  return SANDBOX_CHANGED.some((place) => clean === place || clean.startsWith(`${place}/`))
 }
 
 interface Exception {
@@ -89,4 +99,34 @@ export function sandboxOf(argv: readonly string[], rules: RuleSet): SandboxWish 
     }
   }
   return { profile, operands }
+}
+
+/** Linux, where alone there is bubblewrap. */
+const SIGNALS: Readonly<Record<number, string>> = {
+  1: 'SIGHUP',
+  2: 'SIGINT',
+  3: 'SIGQUIT',
+  4: 'SIGILL',
+  5: 'SIGTRAP',
+  6: 'SIGABRT',
+  7: 'SIGBUS',
+  8: 'SIGFPE',
+  9: 'SIGKILL',
+  10: 'SIGUSR1',
+  11: 'SIGSEGV',
+  12: 'SIGUSR2',
+  13: 'SIGPIPE',
+  14: 'SIGALRM',
+  15: 'SIGTERM',
+  24: 'SIGXCPU',
+  25: 'SIGXFSZ',
+  31: 'SIGSYS',
+}
+
+/**
+ * The signal that ended what ran in the sandbox, or null. bubblewrap hands it on as an exit code of 128 and its number, which no program
+ * of the profile has by itself (see `sandboxOf`).
+ */
+export function signalFromSandbox(exitCode: number | null): string | null {
+  return exitCode === null ? null : (SIGNALS[exitCode - 128] ?? null)
 }
