@@ -48,7 +48,7 @@ function Problem({ problem }: { readonly problem: HealthProblem }) {
             onClick={() => void act(action.id)}
             type="button"
           >
-            {action.label}
+            <Visible text={action.label} />
           </button>
         ))}
       </div>

@@ -30,7 +30,8 @@ export function LiveRegion() {
     const sentences = fresh
       .slice(0, 3)
       .map(
-        (view) => `${RISK_WORD[view.risk]} on ${view.target}: ${visibleText(headOf(view.command).line).slice(0, 120)}.`,
+        (view) =>
+          `${RISK_WORD[view.risk]} on ${visibleText(view.target)}: ${visibleText(headOf(view.command).line).slice(0, 120)}.`,
       )
     setText(
       `Waiting for your answer: ${sentences.join(' ')}${fresh.length > 3 ? ` And ${fresh.length - 3} more.` : ''}`,

@@ -18,12 +18,12 @@ import { visibleText } from '../parts/visible'
 const MOST_LISTED = 20
 
 const nameOf = (view: ExecutionView): string =>
-  `${visibleText(headOf(view.command).line).slice(0, 60)} on ${view.target}`
+  `${visibleText(headOf(view.command).line).slice(0, 60)} on ${visibleText(view.target)}`
 
 function Line({ view }: { readonly view: ExecutionView }) {
   const { line, more } = headOf(view.command)
   return (
-    <p className="line-clamp-2 break-all font-mono text-code text-ink">
+    <p className="logical line-clamp-2 break-all font-mono text-code text-ink">
       <Visible text={line} />
       {more > 0 ? <span className="text-ink-3"> (+{counted(more, 'line', 'lines')})</span> : null}
     </p>

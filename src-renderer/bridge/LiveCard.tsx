@@ -9,7 +9,7 @@ import { size } from '../parts/time'
 import { visibleText } from '../parts/visible'
 import { failureOf, request } from './client'
 import { approve, deny, reveal, runAgain, start, stop } from './desk'
-import { putExecutions, useCardNotes, useExecutions, useOutputs } from './stores'
+import { putExecutions, useCardNotes, useExecutions, useOutputs, useWorld } from './stores'
 import { catchUpOutput } from './sync'
 import { useUi } from './ui'
 
@@ -68,7 +68,7 @@ function WholeOutput({ id, onClose }: { readonly id: string; readonly onClose: (
       title={
         view === undefined
           ? 'Output'
-          : `Output of ${visibleText(headOf(view.command).line).slice(0, 80)} on ${view.target}`
+          : `Output of ${visibleText(headOf(view.command).line).slice(0, 80)} on ${visibleText(view.target)}`
       }
       wide
     >
@@ -92,6 +92,7 @@ export function LiveCard({ id, outputOpen = true }: { readonly id: string; reado
   const output = useOutputs((state) => state.byId[id])
   const bytes = useOutputs((state) => state.bytes[id])
   const note = useCardNotes((state) => state.byId[id])
+  const highlight = useWorld((world) => world.settings?.commandHighlighting ?? false)
   const armed = useUi((state) => state.armed === id)
   const wanted = useUi((state) => state.reveal === id)
   const [whole, setWhole] = useState(false)
@@ -151,6 +152,7 @@ export function LiveCard({ id, outputOpen = true }: { readonly id: string; reado
         armed={armed}
         busy={note?.busy ?? null}
         cardRef={card}
+        highlight={highlight}
         madeAgain={again !== null}
         output={
           output === undefined || output.text === ''

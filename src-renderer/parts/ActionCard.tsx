@@ -3,6 +3,7 @@ import type { ExecutionView, Failure } from '../../src-preload/contract'
 import { RiskBadge, StateBadge } from './badges'
 import { CommandText } from './CommandText'
 import { rankOf } from './command'
+import { DecodedWords } from './DecodedWords'
 import { FailureText } from './FailureText'
 import { Fold } from './Fold'
 import { RISK_COLOUR, RiskSign } from './icons'
@@ -56,6 +57,8 @@ export interface ActionCardProps {
   readonly problem: Failure | null
   readonly madeAgain: boolean
   readonly armed: boolean
+  /** Colours the parts of the command. */
+  readonly highlight?: boolean
   readonly actions: CardActions
   readonly cardRef?: Ref<HTMLElement>
 }
@@ -63,7 +66,7 @@ export interface ActionCardProps {
 /** The words for what is asked, used in labels: "restart caddy … on lxc:caddy". */
 function nameOf(view: ExecutionView): string {
   const line = visibleText(view.command.split('\n')[0] ?? '')
-  return `${line.length > 60 ? `${line.slice(0, 59)}…` : line} on ${view.target}`
+  return `${line.length > 60 ? `${line.slice(0, 59)}…` : line} on ${visibleText(view.target)}`
 }
 
 /** A button whose spoken name begins with what stands on it and goes on with what it is about. */
@@ -151,7 +154,7 @@ function Around({ view }: { readonly view: ExecutionView }) {
 function Place({ value }: { readonly value: string | null }) {
   if (value === null) return 'the default of the target'
   return (
-    <code className="break-all font-mono text-code">
+    <code className="logical break-all font-mono text-code">
       <Visible text={value} />
     </code>
   )
@@ -201,7 +204,9 @@ function Reasons({ view }: { readonly view: ExecutionView }) {
                 <span className="min-w-0 break-words">
                   <span className={RISK_COLOUR[reason.risk]}>{RISK_WORD[reason.risk]}</span>{' '}
                   <Visible text={reason.sentence} />{' '}
-                  <code className="font-mono text-code text-ink-3">{reason.rule}</code>
+                  <code className="logical font-mono text-code text-ink-3">
+                    <Visible text={reason.rule} />
+                  </code>
                 </span>
               </li>
             ))}
@@ -233,7 +238,10 @@ function Reasons({ view }: { readonly view: ExecutionView }) {
               // biome-ignore lint/suspicious/noArrayIndexKey: steps have no identity but their place
               <li className="break-words" key={index}>
                 <span className="text-ink-3">{layerWord(step.layer)}: </span>
-                <Visible text={step.sentence} /> <code className="font-mono text-code text-ink-3">{step.rule}</code>
+                <Visible text={step.sentence} />{' '}
+                <code className="logical font-mono text-code text-ink-3">
+                  <Visible text={step.rule} />
+                </code>
               </li>
             ))}
           </ol>
@@ -299,7 +307,9 @@ function Answer({ view, busy, armed, actions }: Pick<ActionCardProps, 'view' | '
             <div className="min-w-0">
               <label className="mb-1 block text-ink-2" htmlFor={`${id}-phrase`}>
                 To run it, type{' '}
-                <code className="rounded-sm bg-raised px-1 font-mono text-code text-ink">{approval.phrase ?? ''}</code>
+                <code className="rounded-sm bg-raised px-1 font-mono text-code text-ink">
+                  <Visible text={approval.phrase ?? ''} />
+                </code>
               </label>
               <input
                 autoComplete="off"
@@ -436,7 +446,7 @@ function Buttons({
 /** A settled card need not show 200 lines; one that waits for an answer always does. */
 const LINES_WHEN_SETTLED = 12
 
-function Command({ view }: { readonly view: ExecutionView }) {
+function Command({ view, highlight }: { readonly view: ExecutionView; readonly highlight: boolean }) {
   const [whole, setWhole] = useState(false)
   const lines = view.command.split('\n')
   const short =
@@ -447,7 +457,12 @@ function Command({ view }: { readonly view: ExecutionView }) {
       {view.command === '' ? (
         <span className="text-ink-3">an empty command</span>
       ) : (
-        <CommandText command={shown} spans={view.classification.spans} />
+        <CommandText command={shown} spans={view.classification.spans} tokens={highlight ? view.tokens : undefined} />
+      )}
+      {view.argv === null || view.argv === undefined ? null : (
+        <div className="mt-1.5">
+          <DecodedWords argv={view.argv} />
+        </div>
       )}
       {short ? (
         <button className="link mt-1" onClick={() => setWhole(true)} type="button">
@@ -508,6 +523,15 @@ export function ActionCard(props: ActionCardProps) {
     >
       <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-1" id={`${id}-head`}>
         <RiskBadge risk={view.risk} />
+        {view.sandbox === 'files' ? (
+          <span
+            className="rounded border border-edge px-1.5 text-meta text-ink-2"
+            data-testid="sandboxed"
+            title="It can only read files: no network, no other process, nothing it could write to."
+          >
+            sandboxed
+          </span>
+        ) : null}
         <span className="min-w-0 break-all font-mono text-code text-ink">
           <Visible text={view.target} />
         </span>
@@ -517,7 +541,7 @@ export function ActionCard(props: ActionCardProps) {
         </span>
       </div>
       <div className="space-y-2">
-        <Command view={view} />
+        <Command highlight={props.highlight === true} view={view} />
         <Around view={view} />
         <Why view={view} />
         <Reasons view={view} />

@@ -13,18 +13,39 @@ describe('segments of a command', () => {
       { start: 3, end: 6, risk: 'destructive' },
     ])
     expect(segments).toEqual([
-      { text: 'rm ', risk: 'config_mutation' },
-      { text: '-rf', risk: 'destructive' },
-      { text: ' /x', risk: 'config_mutation' },
-      { text: ' && ls', risk: null },
+      { text: 'rm ', risk: 'config_mutation', kind: null },
+      { text: '-rf', risk: 'destructive', kind: null },
+      { text: ' /x', risk: 'config_mutation', kind: null },
+      { text: ' && ls', risk: null, kind: null },
     ])
+  })
+
+  it('are cut at tokens too, and keep the marks of risk', () => {
+    const tokens = [
+      { start: 0, end: 2, kind: 'program' as const },
+      { start: 3, end: 6, kind: 'option' as const },
+      { start: 7, end: 99, kind: 'argument' as const },
+    ]
+    const spans = [{ start: 0, end: 6, risk: 'destructive' as const }]
+    expect(segmentsOf('rm -rf /x', spans, tokens)).toEqual([
+      { text: 'rm', risk: 'destructive', kind: 'program' },
+      { text: ' ', risk: 'destructive', kind: null },
+      { text: '-rf', risk: 'destructive', kind: 'option' },
+      { text: ' ', risk: null, kind: null },
+      { text: '/x', risk: null, kind: 'argument' },
+    ])
+    const marked = (list: ReturnType<typeof segmentsOf>) =>
+      list.map(({ text, risk }) => (risk === null ? ' '.repeat(text.length) : text)).join('')
+    expect(marked(segmentsOf('rm -rf /x', spans, tokens))).toBe(marked(segmentsOf('rm -rf /x', spans)))
   })
 
   it('survive spans that do not fit the text', () => {
     expect(segmentsOf('ls', [{ start: -4, end: 90, risk: 'destructive' }])).toEqual([
-      { text: 'ls', risk: 'destructive' },
+      { text: 'ls', risk: 'destructive', kind: null },
     ])
-    expect(segmentsOf('ls', [{ start: 2, end: 1, risk: 'destructive' }])).toEqual([{ text: 'ls', risk: null }])
+    expect(segmentsOf('ls', [{ start: 2, end: 1, risk: 'destructive' }])).toEqual([
+      { text: 'ls', risk: null, kind: null },
+    ])
     expect(segmentsOf('', [{ start: 0, end: 1, risk: 'destructive' }])).toEqual([])
     expect(headOf('a\nb\nc')).toEqual({ line: 'a', more: 2 })
   })

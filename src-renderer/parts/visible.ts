@@ -5,10 +5,11 @@ export type Piece =
 
 /**
  * Everything that draws nothing, looks like a plain space without being one, or moves other letters about: control and format
- * characters, lone surrogates, line and paragraph separators, every space but U+0020, and what Unicode calls ignorable.
+ * characters, private use, what has no meaning yet, lone surrogates, line and paragraph separators, every space but U+0020, and
+ * what Unicode calls ignorable. What is of private use looks like whatever a font makes of it.
  * Tab and newline stay: they are shown as what they are.
  */
-const HIDDEN = /(?![\t\n ])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Zs}\p{DI}\u2800]/gu
+const HIDDEN = /(?![\t\n ])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{Zs}\p{DI}\u2800]/gu
 
 const NAMES: Readonly<Record<number, string>> = {
   0: 'null character',

@@ -1,4 +1,5 @@
 import type { Effect, ExecutionView, Flags, Outcome, Principal, Risk, Settlement } from '../../src-preload/contract'
+import { visibleText } from './visible'
 
 /** What a card calls each class of risk. */
 export const RISK_WORD: Readonly<Record<Risk, string>> = {
@@ -58,9 +59,9 @@ export function principalWord(principal: Principal): string {
     case 'agent':
       return 'the agent'
     case 'mcp':
-      return `${principal.id.replace(/^mcp:/, '')} (over MCP)`
+      return `${visibleText(principal.id.replace(/^mcp:/, ''))} (over MCP)`
     case 'runbook':
-      return `runbook ${principal.id.replace(/^runbook:/, '')}`
+      return `runbook ${visibleText(principal.id.replace(/^runbook:/, ''))}`
     case 'health':
       return 'a health check'
   }
@@ -83,7 +84,7 @@ export const surfaceWord = (surface: Settlement['surface']): string => SURFACE_W
 /** Who answered, in words; `null` when the surface alone says it. */
 export function answererWord(settlement: Settlement): string | null {
   if (settlement.surface === 'system') return null
-  return settlement.by === 'operator' ? 'you' : settlement.by
+  return settlement.by === 'operator' ? 'you' : visibleText(settlement.by)
 }
 
 const EFFECT_WORD: Readonly<Record<Effect['kind'], string>> = {

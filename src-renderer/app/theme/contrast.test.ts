@@ -63,6 +63,12 @@ describe.each(['light', 'dark'] as const)('tokens, %s', (theme) => {
     }
   })
 
+  it('coloured parts of a command read at 7:1 as well', () => {
+    for (const part of ['program', 'option', 'string', 'variable', 'sign', 'comment'])
+      for (const surface of SURFACES)
+        expect(contrast(colour(`code-${part}`, theme), colour(surface, theme)), part).toBeGreaterThanOrEqual(7)
+  })
+
   it('the number of what waits reads on its badge', () => {
     expect(contrast(colour('page', theme), colour('risk-change', theme))).toBeGreaterThanOrEqual(4.5)
   })

@@ -31,7 +31,9 @@ const Row = memo(function Row({ entry, subject }: { readonly entry: LedgerEntry;
           <dl className="mt-1 grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 text-ink-2">
             {Object.entries(entry.data).map(([name, value]) => (
               <div className="contents" key={name}>
-                <dt className="text-ink-3">{name}</dt>
+                <dt className="text-ink-3">
+                  <Visible text={name} />
+                </dt>
                 <dd className="exact min-w-0 font-mono text-code">
                   <Visible text={typeof value === 'string' ? value : JSON.stringify(value)} />
                 </dd>
@@ -40,7 +42,9 @@ const Row = memo(function Row({ entry, subject }: { readonly entry: LedgerEntry;
             <dt className="text-ink-3">kind</dt>
             <dd className="font-mono text-code">{entry.kind}</dd>
             <dt className="text-ink-3">actor</dt>
-            <dd className="font-mono text-code">{entry.actor}</dd>
+            <dd className="font-mono text-code">
+              <Visible text={entry.actor} />
+            </dd>
             <dt className="text-ink-3">hash</dt>
             <dd className="break-all font-mono text-code">{entry.hash}</dd>
           </dl>
@@ -51,7 +55,7 @@ const Row = memo(function Row({ entry, subject }: { readonly entry: LedgerEntry;
           )}
         </Fold>
         {command === null ? null : (
-          <code className="block truncate pl-4 font-mono text-code text-ink-2" title={command}>
+          <code className="logical block truncate pl-4 font-mono text-code text-ink-2" title={command}>
             {command}
           </code>
         )}

@@ -133,8 +133,9 @@ function SessionTools({ session }: { readonly session: Session }) {
       {mode === 'remove' ? (
         <div className="flex basis-full flex-wrap items-center gap-2 py-2">
           <span className="min-w-0 break-words [overflow-wrap:anywhere]">
-            Remove “{session.title.length > 80 ? `${session.title.slice(0, 80)}…` : session.title}” with its messages?
-            What ran stays in the ledger.
+            Remove “
+            <Visible text={session.title.length > 80 ? `${session.title.slice(0, 80)}…` : session.title} />” with its
+            messages? What ran stays in the ledger.
           </span>
           <button className="btn" onClick={() => setMode('none')} type="button">
             Keep it

@@ -37,7 +37,7 @@ function HostRow({ host, onEdit }: { readonly host: Host; readonly onEdit: () =>
           <span className="text-ink-3">
             {' '}
             · {host.auth === 'agent' ? 'SSH agent' : <Visible text={host.keyPath ?? 'key file'} />}
-            {host.tags.length === 0 ? '' : ` · ${host.tags.join(', ')}`}
+            <Visible text={host.tags.length === 0 ? '' : ` · ${host.tags.join(', ')}`} />
           </span>
         </span>
         <span className="flex gap-2">

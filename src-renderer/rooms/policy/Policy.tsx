@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react'
-import type { Failure, PolicyView } from '../../../src-preload/contract'
+import type { Failure, PolicyView, SettingsView } from '../../../src-preload/contract'
 import { RoomBody, RoomHead } from '../../app/RoomHead'
 import { failureOf, request } from '../../bridge/client'
 import { useWorld } from '../../bridge/stores'
-import { setSwitch } from '../../bridge/switches'
+import { saveCompound, setSwitch } from '../../bridge/switches'
 import { FailureText } from '../../parts/FailureText'
 import { Switch } from '../../parts/Switch'
 import { Visible } from '../../parts/Visible'
@@ -19,6 +19,19 @@ const ASK_WORD: Readonly<Record<PolicyView['ask'], string>> = {
   'on-miss': 'Asks about what is not allowed by name.',
   always: 'Asks about everything.',
 }
+
+const COMPOUND = [
+  [
+    'never',
+    'Always ask',
+    'A pipe, a list with && or ;, a shell or a command for another machine is asked about, however harmless its parts are.',
+  ],
+  [
+    'every-segment',
+    'Run when every part only reads',
+    'Such a line runs by itself when each of its parts would do so alone. One part that changes something, writes to a file or is not understood, and the whole line is asked about.',
+  ],
+] as const satisfies readonly (readonly [SettingsView['compound'], string, string])[]
 
 const FALLBACK_WORD: Readonly<Record<PolicyView['askFallback'], string>> = {
   deny: 'It is closed without running.',
@@ -51,6 +64,7 @@ function sourceText(policy: PolicyView): string {
 /** What holds now, in plain words. */
 export default function Policy() {
   const policy = useWorld((world) => world.policy)
+  const compound = useWorld((world) => world.settings?.compound ?? null)
   const [failure, setFailure] = useState<Failure | null>(null)
 
   useEffect(() => {
@@ -89,6 +103,42 @@ export default function Policy() {
                 onChange={(on) => change('pauseAutomatic', on)}
                 testId="policy-pause"
               />
+            </section>
+            <section aria-labelledby="compound" className="space-y-3">
+              <h2 className="font-semibold" id="compound">
+                Lines of several commands
+              </h2>
+              <fieldset disabled={compound === null}>
+                <legend className="mb-1 text-ink-2">
+                  What happens to a line like <code className="font-mono text-code text-ink">df -h | sort -k5</code>
+                </legend>
+                <div className="space-y-2">
+                  {COMPOUND.map(([value, label, hint]) => (
+                    <div className="flex items-start gap-2" key={value}>
+                      <input
+                        aria-describedby={`compound-${value}-hint`}
+                        checked={compound === value}
+                        className="mt-1"
+                        data-testid={`compound-${value}`}
+                        id={`compound-${value}`}
+                        name="compound"
+                        onChange={() => void saveCompound(value).then(setFailure)}
+                        type="radio"
+                      />
+                      <div className="min-w-0">
+                        <label htmlFor={`compound-${value}`}>{label}</label>
+                        <p className="text-meta text-ink-3" id={`compound-${value}-hint`}>
+                          {hint}
+                        </p>
+                      </div>
+                    </div>
+                  ))}
+                </div>
+              </fieldset>
+              <p className="text-meta text-ink-3">
+                A change is written into the ledger. What was approved before and has not run yet has to be approved
+                again.
+              </p>
             </section>
             <section aria-labelledby="holds" className="space-y-2">
               <h2 className="font-semibold" id="holds">

@@ -66,6 +66,13 @@ export default function Settings() {
                 onChange={(letterShortcuts) => void savePreferences({ letterShortcuts }).then(setFailure)}
                 testId="letter-shortcuts"
               />
+              <Switch
+                hint="Programs, options and quoted texts in colours of their own. What is risky is underlined either way."
+                label="Coloured commands"
+                on={settings.commandHighlighting}
+                onChange={(commandHighlighting) => void savePreferences({ commandHighlighting }).then(setFailure)}
+                testId="command-highlighting"
+              />
             </section>
           </>
         )}
