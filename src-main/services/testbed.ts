@@ -9,7 +9,7 @@ import { openStore, type SqliteStore } from '../adapters/sqlite'
 import { resourcesFolder, systemIds } from '../adapters/system'
 import { createTreeSitterParser } from '../adapters/tree-sitter'
 import { CAUTIOUS, type NamedLayer, type PolicyLayer, type Switches } from '../domain/policy'
-import type { Clock, Log, Runner, Secrets } from '../ports'
+import type { Clock, Log, Runner, SecondParser, Secrets } from '../ports'
 import { type ApprovalDesk, createApprovalDesk } from './approval-desk'
 import { createFeed } from './feed'
 import { createFleet } from './fleet'
@@ -79,7 +79,7 @@ const rules = loadRiskRules(join(resourcesFolder(), 'policies', 'risk'))
 
 /** The gate and the desk on a real database, with the real local runner. */
 export function createTestbed(
-  options: { home?: string; keyring?: boolean; runner?: Runner; headless?: boolean } = {},
+  options: { home?: string; keyring?: boolean; runner?: Runner; headless?: boolean; secondParser?: SecondParser } = {},
 ): Testbed {
   const home = options.home ?? mkdtempSync(join(tmpdir(), 'nomos-gate-'))
   const clock = movableClock()
@@ -123,7 +123,7 @@ export function createTestbed(
     homeFolder: homedir(),
     rules: () => rules,
     posture: () => 'default',
-    secondParser,
+    secondParser: options.secondParser ?? secondParser,
     policy: { layers: () => ({ layers: layers(), version: policy.version }), switches: () => policy.switches },
     resolve: (slug) => fleet.resolve(slug),
   })
