@@ -3,8 +3,11 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Plan } from '../../src-preload/contract/model'
 import { createLocalRunner } from '../adapters/local'
+import { planDigest } from '../domain/approval'
 import { CAUTIOUS, CLOSED } from '../domain/policy'
+import type { Runner } from '../ports'
 import { APPROVAL_MS } from './gate'
 import { createTestbed, OPERATOR, type Testbed } from './testbed'
 
@@ -294,6 +297,113 @@ describe('a verifying command', () => {
       await other.stop()
     }
   })
+})
+
+describe('how it is started', () => {
+  let folder: string
+  let plans: Plan[]
+  let spied: Testbed
+  /** What the place says of its sandbox, look by look; without it, what is true. */
+  let answers: (string | null)[]
+  const local = createLocalRunner()
+  const works = spawnSync('bwrap', ['--unshare-user', '--ro-bind', '/', '/', 'true']).status === 0
+
+  beforeEach(() => {
+    folder = mkdtempSync('/var/tmp/nomos-gate-')
+    chmodSync(folder, 0o755)
+    writeFileSync(join(folder, 'notes.txt'), 'one\n')
+    plans = []
+    answers = []
+    const runner: Runner = {
+      ...local,
+      async prepare(draft) {
+        const prepared = await local.prepare(draft)
+        const answer = answers.shift()
+        return answer === undefined ? prepared : { ...prepared, sandbox: answer === 'files' ? 'files' : null }
+      },
+      start(plan, mode, sink) {
+        plans.push(plan)
+        return local.start(plan, mode, sink)
+      },
+    }
+    spied = createTestbed({ runner })
+  })
+  afterEach(async () => {
+    await spied.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const ran = async (command: string) => {
+    const asked = await spied.ask(command, { cwd: folder })
+    if (asked.state === 'pending_approval') spied.approve(asked, asked.approval?.phrase ?? null)
+    return spied.until(asked.id, 'completed', 'failed', 'denied')
+  }
+  const sealed = ({ digest: _digest, ...plan }: Plan, change: Partial<Plan>) => planDigest({ ...plan, ...change })
+
+  it('a literal read by its words, whatever needs a shell by its script; both are part of the digest', async () => {
+    for (const [command, argv] of [
+      ['uname -s', ['uname', '-s']],
+      [`echo 'a  b' "\\$HOME" \\;`, ['echo', 'a  b', '$HOME', ';']],
+      ['LC_ALL=C uname', null],
+      ['uname 2>/dev/null', null],
+      ['type ls', null],
+      ['ls *.txt', null],
+    ] as const) {
+      const { state, sandbox } = await ran(command)
+      expect([command, state, sandbox]).toEqual([command, 'completed', null])
+      expect(plans.at(-1)).toMatchObject({ argv, script: command, sandbox: null })
+    }
+    const plan = plans[0] as Plan
+    expect(plan.digest).toBe(sealed(plan, {}))
+    const digests = [
+      plan.digest,
+      sealed(plan, { argv: null }),
+      sealed(plan, { argv: ['uname', '-a'] }),
+      sealed(plan, { sandbox: 'files' }),
+    ]
+    expect(new Set(digests).size).toBe(4)
+  })
+
+  it('what somebody agreed to by the shell, as it was shown', async () => {
+    spied.policy.host = { ...CAUTIOUS, ask: 'always' }
+    expect(await ran('cat notes.txt')).toMatchObject({ state: 'completed', output: 'one\n', sandbox: null })
+    expect(plans).toMatchObject([{ argv: null, sandbox: null, script: 'cat notes.txt' }])
+    spied.policy.host = CAUTIOUS
+    await ran(`touch ${folder}/made`)
+    expect(plans.at(-1)).toMatchObject({ argv: null, sandbox: null })
+  })
+
+  it('a verifying command by words of its own', async () => {
+    const asked = await spied.ask('touch made', { cwd: folder, verify: 'ls made' })
+    spied.approve(asked)
+    expect((await spied.until(asked.id, 'completed', 'failed')).stateReason).toBe('Confirmed by the verifying command.')
+    expect(plans.map(({ argv, script, sandbox }) => [argv, script, sandbox])).toEqual([
+      [null, 'touch made', null],
+      [['ls', 'made'], 'ls made', null],
+    ])
+  })
+
+  it.skipIf(!works)('a reader of files in the sandbox, and the card says so exactly then', async () => {
+    const read = await ran('cat notes.txt')
+    expect(read).toMatchObject({ state: 'completed', output: 'one\n', sandbox: 'files' })
+    expect(read.decision.trace.at(-1)).toMatchObject({ layer: 'gate', rule: 'sandbox.files' })
+    expect(plans).toMatchObject([{ argv: ['cat', 'notes.txt'], sandbox: 'files' }])
+    for (const command of ['ls -l', 'cat /proc/uptime', 'LC_ALL=C cat notes.txt']) {
+      expect([command, (await ran(command)).sandbox]).toEqual([command, null])
+      expect(plans.at(-1)?.sandbox).toBeNull()
+    }
+  })
+
+  it.skipIf(!works)(
+    'not at all when the sandbox is gone right before, and plain when it was not there at first',
+    async () => {
+      answers = ['files', null]
+      expect(await ran('cat notes.txt')).toMatchObject({ state: 'denied', failure: 'drift', output: '' })
+      expect(plans).toEqual([])
+      answers = [null]
+      expect(await ran('cat notes.txt')).toMatchObject({ state: 'completed', sandbox: null, output: 'one\n' })
+      expect(plans).toMatchObject([{ argv: ['cat', 'notes.txt'], sandbox: null }])
+    },
+  )
 })
 
 describe('a run', () => {
