@@ -216,6 +216,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     }
   }
 
+  const secondParser = createTreeSitterParser(log)
   const gate = createGate({
     store,
     clock,
@@ -230,7 +231,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     homeFolder: homedir(),
     rules: loadRules,
     posture: () => (settings.compound() === 'every-segment' ? 'every-segment' : 'default'),
-    secondParser: createTreeSitterParser(log),
+    secondParser,
     policy,
     resolve: (slug) => fleet.resolve(slug),
   })
@@ -331,6 +332,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     async start() {
       // Read before the first request needs them, but not while the window comes up. A fault is told by the health bar.
       clock.after(WARM_UP_MS, loadRules)
+      clock.after(WARM_UP_MS, () => void secondParser.ready())
       try {
         await control.start()
       } catch (error) {
