@@ -1,5 +1,6 @@
 import type { ExecutionView, Risk } from '../../src-preload/contract/model'
 import type { Out } from './io'
+import { wordShown } from './started'
 import { markedLines, type Paint, visibleLine } from './visible'
 
 const RISK_WORDS: Readonly<Record<Risk, string>> = {
@@ -40,10 +41,14 @@ export function card(view: ExecutionView, paint: Paint, now: number = Date.now()
   if (view.verify !== null) add('Confirm', `${visibleLine(view.verify)} (runs afterwards)`)
   add('Risk', riskWord(view.risk, paint))
   for (const reason of view.classification.reasons)
-    lines.push(`      - ${visibleLine(reason.sentence)} [${reason.rule}]`)
+    lines.push(`      - ${visibleLine(`${reason.sentence} [${reason.rule}]`)}`)
   if (view.classification.coverage === 'partial') lines.push('      - Not all of it was understood.')
   add('Command', view.redacted ? '(secrets in it are hidden)' : '')
-  const body = commandLines(view.command, view.classification.spans, paint)
+  const decoded = (view.argv ?? [])
+    .map((words) => `  ${paint('dim', 'Decoded:  ')} ${words.map(wordShown).join(' ')}\n`)
+    .join('')
+  const sandbox = view.sandbox === 'files' ? `  ${paint('dim', 'Sandbox:  ')} can read files and nothing else\n` : ''
+  const body = `${commandLines(view.command, view.classification.spans, paint)}${decoded}${sandbox}`
   if (approval?.state === 'pending') {
     const minutes = Math.max(0, Math.round((approval.expiresAt - now) / 60_000))
     return `${lines.join('\n')}\n${body}  Expires in ${minutes} min.${approval.outcome === 'confirm' ? ' Takes a typed phrase.' : ''}\n`

@@ -80,7 +80,7 @@ function outcomeWords({ outcome, phrase }: ReturnType<typeof byDefault>): string
     case 'ask':
       return 'would be asked about'
     case 'confirm':
-      return `needs the typed phrase "${phrase}"`
+      return `needs the typed phrase "${visibleLine(phrase ?? '')}"`
     case 'deny':
       return 'would be refused'
   }
@@ -181,7 +181,7 @@ export function explanation(command: string, verdict: Classification, options: E
   const digits = String(against.length).length
   for (const { number, reason } of against) {
     const lead = `  ${String(number).padStart(digits)} `
-    const rows = wrapped(`${visibleLine(reason.sentence)} [${reason.rule}]`, width - lead.length - 2, 0)
+    const rows = wrapped(visibleLine(`${reason.sentence} [${reason.rule}]`), width - lead.length - 2, 0)
     rows.forEach((row, index) => {
       const text = row.replace(/\[[^\]]*\]?$/, (rule) => paint('dim', rule))
       out.push(
@@ -195,7 +195,7 @@ export function explanation(command: string, verdict: Classification, options: E
     const lead = ' '.repeat(digits + 3)
     for (const reason of reads) {
       const rows = wrapped(
-        `${excerpt(command, reason)}: ${visibleLine(reason.sentence)} [${reason.rule}]`,
+        `${excerpt(command, reason)}: ${visibleLine(`${reason.sentence} [${reason.rule}]`)}`,
         width - lead.length - 2,
         0,
       )
@@ -205,7 +205,7 @@ export function explanation(command: string, verdict: Classification, options: E
     }
   }
   if (whole && lesser.length > 0) {
-    const rules = [...new Set(lesser.map(({ rule }) => rule))].join(', ')
+    const rules = [...new Set(lesser.map(({ rule }) => visibleLine(rule)))].join(', ')
     for (const row of wrapped(`Of the same parts also: ${rules}`, width - digits - 5))
       out.push(`${' '.repeat(digits + 5)}${paint('dim', row)}`)
   }

@@ -1,6 +1,7 @@
 import { CliFailure, EXIT, usage } from './exits'
 import type { Io } from './io'
 import { nearest } from './near'
+import { visibleText } from './visible'
 
 /** A sub-command: its arguments in, an exit code out. */
 export type Command = (args: readonly string[], io: Io) => Promise<number>
@@ -44,7 +45,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       error instanceof CliFailure
         ? error
         : new CliFailure(EXIT.failed, 'internal', error instanceof Error ? error.message : String(error))
-    io.stderr.write(`nomos: ${failure.message}\n`)
+    // It may quote what somebody else wrote.
+    io.stderr.write(`nomos: ${visibleText(failure.message)}\n`)
     if (wantsJson(argv))
       io.stdout.write(`${JSON.stringify({ error: { code: failure.code, message: failure.message } })}\n`)
     return failure.exit

@@ -76,7 +76,7 @@ async function withOne(
   terminal.write(card(view, painter({ isTTY: true }, io.env)))
   const { sentence, exit, approval } = await answer(view)
   if (json) io.stdout.write(`${JSON.stringify({ answered: approval !== null, approval })}\n`)
-  else io.stdout.write(`${sentence}\n`)
+  else io.stdout.write(`${visibleLine(sentence)}\n`)
   return exit
 }
 
@@ -283,13 +283,13 @@ async function askOne(
           answered = await denyOne(app, terminal, view, note.text.trim(), signal)
       }
       if (answered !== null) {
-        terminal.write(`${answered.sentence}\n`)
+        terminal.write(`${visibleLine(answered.sentence)}\n`)
         if (answered.approval !== null) return true
       }
       if (signal.aborted) return true
     } catch (error) {
       if (!(error instanceof CliFailure)) throw error
-      terminal.write(`${error.message}\n`)
+      terminal.write(`${visibleLine(error.message)}\n`)
       if (error.code === 'already_settled' || error.code === 'expired' || signal.aborted) return true
     }
   }
@@ -299,7 +299,7 @@ async function sayWhoSettled(app: App, terminal: Terminal, executionId: string, 
   const answer = await app.client.request('executions.get', { id: executionId })
   if (!answer.ok) return
   const settlement = answer.value.approval?.settlement
-  const by = settlement === null || settlement === undefined ? '' : ` by ${settlement.by} (${settlement.surface})`
+  const by = settlement === null || settlement === undefined ? '' : ` by ${visibleLine(settlement.by)} (${settlement.surface})`
   terminal.write(`${approvalId} is ${answer.value.approval?.state ?? answer.value.state} already${by}.\n`)
 }
 

@@ -66,7 +66,11 @@ function readRules() {
     return loadRiskRules(join(resourcesFolder(), 'policies', 'risk'))
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error)
-    throw new CliFailure(EXIT.failed, 'rules', `the risk rules cannot be used, so nothing can be judged: ${what}. "nomos policy lint" lists all faults.`)
+    throw new CliFailure(
+      EXIT.failed,
+      'rules',
+      `the risk rules cannot be used, so nothing can be judged: ${what}. "nomos policy lint" lists all faults.`,
+    )
   }
 }
 

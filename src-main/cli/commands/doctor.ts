@@ -31,7 +31,7 @@ export const doctorCommand: Command = async (args, io) => {
     }
     for (const check of checks) {
       io.stdout.write(
-        `${String(check.number).padStart(2)}. ${words[check.status]} ${check.name}: ${visibleLine(check.found)}\n`,
+        `${String(check.number).padStart(2)}. ${words[check.status]} ${visibleLine(check.name)}: ${visibleLine(check.found)}\n`,
       )
       if (check.remedy !== null && check.status !== 'ok') io.stdout.write(`            ${visibleLine(check.remedy)}\n`)
     }

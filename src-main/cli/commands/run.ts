@@ -141,7 +141,7 @@ async function follow(app: App, io: Io, wish: Wish): Promise<number> {
     io.stderr.write(`nomos: stopping ${own} (Ctrl-C again leaves it).\n`)
     // Not in the line: a stop must not wait for output.
     void app.client.request('executions.cancel', { id: own }).then((answer) => {
-      if (!answer.ok) io.stderr.write(`nomos: ${answer.error.message}\n`)
+      if (!answer.ok) io.stderr.write(`nomos: ${visibleLine(answer.error.message)}\n`)
     }, fail)
   })
   void app.client.ended.then((reason) =>
