@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { Language, type Node, Parser, type Tree } from 'web-tree-sitter'
+import type { Node, Parser, Tree } from 'web-tree-sitter'
 import type { Log, SecondParser } from '../../ports'
 
 /** Longer texts (UTF-16 units) are not read: they are never run automatically, and bad ones of 16 KB take seconds. */
@@ -37,6 +37,8 @@ export function createTreeSitterParser(log: Log, files: () => ParserFiles = ship
 
   async function load(): Promise<void> {
     try {
+      // Not before it is needed: a start of the app does not wait for it.
+      const { Language, Parser } = await import('web-tree-sitter')
       const from = files()
       const [runtime, grammar] = await Promise.all([readFile(from.runtime), readFile(from.grammar)])
       await Parser.init({ wasmBinary: runtime })
