@@ -4,10 +4,12 @@ import type { Node, Parser, Tree } from 'web-tree-sitter'
 import type { Log, SecondParser } from '../../ports'
 
 /** Longer texts (UTF-16 units) are not read: they are never run automatically, and bad ones of 16 KB take seconds. */
-export const LONGEST_READ = 4096
+export const LONGEST_READ = 2048
 
 /** A text that takes longer than this is not understood; milliseconds. Everyday commands take a hundredth of one. */
-const LONGEST_PARSE = 100
+const LONGEST_PARSE = 200
+/** The clock is only looked at after so many steps, so that no ordinary command is in doubt because the machine was busy. */
+const STEPS_WITHOUT_CLOCK = 8
 
 /** Programs whose commands the grammar gives types of their own; only texts that hold such a word are searched for them. */
 const OWN_NODES = /declare|typeset|export|readonly|local|unset|\[/
@@ -45,6 +47,8 @@ export function createTreeSitterParser(log: Log, files: () => ParserFiles = ship
       const language = await Language.load(grammar)
       const made = new Parser()
       made.setLanguage(language)
+      // The engine compiles what is used first, which nobody shall wait for later.
+      made.parse('ls "$(a)" | b > c')?.delete()
       parser = made
     } catch (error) {
       log.error('the second shell parser cannot be loaded; every command is asked about', { error: String(error) })
@@ -61,7 +65,9 @@ export function createTreeSitterParser(log: Log, files: () => ParserFiles = ship
       let tree: Tree | null = null
       try {
         const until = performance.now() + LONGEST_PARSE
-        tree = parser.parse(text, null, { progressCallback: () => performance.now() > until })
+        let steps = 0
+        const progressCallback = (): boolean => ++steps > STEPS_WITHOUT_CLOCK && performance.now() > until
+        tree = parser.parse(text, null, { progressCallback })
         if (tree === null) {
           // It would go on with this text when it is given the next one.
           parser.reset()
