@@ -173,6 +173,45 @@ export const LONG_OUTPUT = `${lines(5000)}\n`
 
 const longCommand = `cat > /etc/caddy/Caddyfile <<'EOF'\n${Array.from({ length: 198 }, (_, i) => `  reverse_proxy /service-${i}/* 10.0.0.${i % 250}:80${i % 10}`).join('\n')}\nEOF`
 
+/** Commands whose words are not what they look like. */
+export const wordsExecutions: readonly ExecutionView[] = [
+  execution({
+    id: 'e-words',
+    command: `sudo find /srv/www -name '*.bak' -'delete' -o -path "/srv/www/old backups" 2>/dev/null | wc -l # how many`,
+    risky: "find /srv/www -name '*.bak' -'delete' -o -path \"/srv/www/old backups\" 2>/dev/null",
+    risk: 'destructive',
+    target: 'host:strong',
+    state: 'pending_approval',
+    purpose: 'clears old copies',
+  }),
+  execution({
+    id: 'e-lies',
+    command: 'cat /srv/invoice-\u202efdp.exe\u202c "$HOME/a b" $\'\\x41\\tB\'',
+    risky: '\u202efdp.exe\u202c',
+    target: 'local',
+    state: 'pending_approval',
+    purpose: 'reads \u202ean invoice\u202c',
+  }),
+  execution({
+    id: 'e-sandboxed',
+    command: 'LANG=C grep -rn --include="*.conf" listen /etc/nginx',
+    risk: 'read_only',
+    target: 'local',
+    state: 'completed',
+    purpose: 'looks which ports are used',
+    patch: { sandbox: 'files', output: '/etc/nginx/nginx.conf:12: listen 80;\n', outputBytes: 38 },
+  }),
+  execution({
+    id: 'e-script',
+    command:
+      'for host in web1 web2; do\n  # one after the other\n  ssh "$host" \'systemctl reload nginx\' || exit 1\ndone > /tmp/reload.log',
+    risky: '> /tmp/reload.log',
+    target: 'local',
+    state: 'pending_approval',
+    purpose: 'picks up the new certificate',
+  }),
+]
+
 export const busyExecutions: readonly ExecutionView[] = [
   execution({
     id: 'e-pending',

@@ -1,3 +1,4 @@
+import { dissect } from '../../src-main/domain/shell/tokens'
 import type {
   Envelope,
   ErrorCode,
@@ -20,7 +21,14 @@ const room = new URLSearchParams(location.search).get('room') ?? 'chat'
 const empty = scene === 'empty' || scene === 'new'
 
 const executions = new Map<string, ExecutionView>()
-const shown = scene === 'long' ? data.longExecutions : empty ? [] : data.busyExecutions
+const scenes: Readonly<Record<string, readonly ExecutionView[]>> = {
+  long: data.longExecutions,
+  words: data.wordsExecutions,
+}
+const shown = (scenes[scene] ?? (empty ? [] : data.busyExecutions)).map((view) => ({
+  ...view,
+  ...dissect(view.command),
+}))
 for (const view of shown) executions.set(view.id, view)
 const messages = new Map<string, readonly Message[]>()
 if (!empty) messages.set('s1', data.conversation(shown))
@@ -37,7 +45,7 @@ if (scene === 'error') {
 }
 let sessions: readonly Session[] = empty ? [] : data.sessions
 if (scene === 'error') sessions = sessions.map((one) => ({ ...one, turn: 'idle' as const }))
-let settings = data.settings
+let settings = { ...data.settings, commandHighlighting: new URLSearchParams(location.search).has('colours') }
 if (scene === 'empty')
   settings = { ...settings, model: { ...settings.model, baseUrl: '', model: '', keyStorage: 'none' } }
 let policy =

@@ -31,7 +31,7 @@ export function DecodedWords({ argv }: { readonly argv: readonly (readonly Decod
                       // biome-ignore lint/suspicious/noArrayIndexKey: words have no identity but their place
                       key={at}
                     >
-                      {text === '' ? <span className="text-ink-3">empty</span> : <Visible text={text} />}
+                      {text === '' ? <span className="text-ink-3">empty</span> : <Visible inWord text={text} />}
                     </code>
                   ))}
                 </li>

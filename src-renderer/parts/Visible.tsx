@@ -1,10 +1,10 @@
 import { visiblePieces } from './visible'
 
 /** Text of others, in which every hidden character is shown by its name. */
-export function Visible({ text }: { readonly text: string }) {
+export function Visible({ text, inWord = false }: { readonly text: string; readonly inWord?: boolean }) {
   return (
     <>
-      {visiblePieces(text).map((piece, index) =>
+      {visiblePieces(text, inWord).map((piece, index) =>
         piece.kind === 'text' ? (
           piece.text
         ) : (

@@ -37,6 +37,12 @@ describe('visible', () => {
     expect(mark?.kind).toBe('mark')
   })
 
+  it('names tab and newline inside a single word', () => {
+    expect(visiblePieces('a\tb\nc d', true).map((piece) => (piece.kind === 'text' ? piece.text : piece.label))).toEqual(
+      ['a', '\\t', 'b', '\\n', 'c d'],
+    )
+  })
+
   it('counts long runs instead of filling the card with them', () => {
     expect(visibleText(`a${'\u200b'.repeat(500)}b`)).toBe('a\\u200B ×500b')
     expect(visibleText('\r\r\u200b\u200b')).toBe('\\r\\r\\u200B\\u200B')

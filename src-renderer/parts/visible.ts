@@ -11,10 +11,15 @@ export type Piece =
  */
 const HIDDEN = /(?![\t\n ])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{Zs}\p{DI}\u2800]/gu
 
+/** The same with tab and newline, for one word at a time: there they look like the blank that would end it. */
+const HIDDEN_IN_WORD = new RegExp(HIDDEN.source.replace('(?![\\t\\n ])', '(?! )'), 'gu')
+
 const NAMES: Readonly<Record<number, string>> = {
   0: 'null character',
   7: 'bell',
   8: 'backspace',
+  9: 'tab',
+  10: 'line feed',
   11: 'vertical tab',
   12: 'form feed',
   13: 'carriage return',
@@ -41,7 +46,16 @@ const NAMES: Readonly<Record<number, string>> = {
   65279: 'byte order mark',
 }
 
-const SHORT: Readonly<Record<number, string>> = { 0: '\\0', 7: '\\a', 8: '\\b', 11: '\\v', 12: '\\f', 13: '\\r' }
+const SHORT: Readonly<Record<number, string>> = {
+  0: '\\0',
+  7: '\\a',
+  8: '\\b',
+  9: '\\t',
+  10: '\\n',
+  11: '\\v',
+  12: '\\f',
+  13: '\\r',
+}
 
 function labelOf(code: number): string {
   const short = SHORT[code]
@@ -51,8 +65,11 @@ function labelOf(code: number): string {
   return `\\u{${code.toString(16).toUpperCase()}}`
 }
 
-/** Splits text so that nothing in it can hide. Runs of one hidden character become one mark with a count. */
-export function visiblePieces(text: string): readonly Piece[] {
+/**
+ * Splits text so that nothing in it can hide. Runs of one hidden character become one mark with a count. With `inWord`, tab and
+ * newline are shown by name as well.
+ */
+export function visiblePieces(text: string, inWord = false): readonly Piece[] {
   const pieces: Piece[] = []
   let from = 0
   let code = -1
@@ -66,7 +83,7 @@ export function visiblePieces(text: string): readonly Piece[] {
     else pieces.push({ kind: 'mark', label: `${label} ×${count}`, title })
     count = 0
   }
-  for (const match of text.matchAll(HIDDEN)) {
+  for (const match of text.matchAll(inWord ? HIDDEN_IN_WORD : HIDDEN)) {
     const found = match[0].codePointAt(0) ?? 0
     if (match.index > from || found !== code) close()
     if (match.index > from) pieces.push({ kind: 'text', text: text.slice(from, match.index) })
