@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PATHS, TOLD_BUILTINS } from './generate'
 
-/** One program a script tried to run: its name and its arguments, as bash had them. */
+/** One program a script tried to run: its name and its arguments, as bash had them. A file it made is `[MADE, name]`. */
 export type Tried = readonly string[]
+
+/** No program has this name. */
+export const MADE = '\u001d'
 
 /** Why bash cannot be asked on this machine, or null. */
 export function whyNoBash(): string | null {
@@ -35,10 +38,14 @@ export -f tell command_not_found_handle ${TOLD_BUILTINS.join(' ')}
 exec 250>>/tmp/out/log
 builtin mapfile -d '' -t scripts </tmp/out/scripts
 ulimit -c 0 -t 4 -f 2048
-builtin cd /tmp/w
+builtin shopt -s nullglob dotglob
+folders=("\${!scripts[@]}")
+/usr/bin/mkdir "\${folders[@]/#//tmp/w/}"
 for NOMOS_SCRIPT in "\${!scripts[@]}"; do
+  builtin cd /tmp/w/$NOMOS_SCRIPT
   NOMOS_SCRIPT=$NOMOS_SCRIPT PATH=/tmp/x/none LC_ALL=C.UTF-8 HOME=/home/u \\
     /usr/bin/timeout -s KILL 3 /usr/bin/bash --norc --noprofile -c "\${scripts[NOMOS_SCRIPT]}" </dev/null >/dev/null 2>&1
+  for made in *; do tell ${MADE} "$made"; done
 done
 /usr/bin/sleep 0.3
 `

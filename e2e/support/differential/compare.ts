@@ -2,10 +2,10 @@ import { resolve } from 'node:path'
 import { loadRiskRules } from '../../../src-main/adapters/policy-files'
 import { classify } from '../../../src-main/domain/risk'
 import { type Invocation, parseShell, suspectedName, unfold } from '../../../src-main/domain/shell'
-import type { Tried } from './bash'
+import { MADE, type Tried } from './bash'
 
 export interface Miss {
-  readonly kind: 'name' | 'arguments'
+  readonly kind: 'name' | 'arguments' | 'file'
   readonly script: string
   /** What bash ran. */
   readonly ran: readonly string[]
@@ -40,7 +40,7 @@ function evaluates({ words }: Invocation): boolean {
 /** Compares what a script ran in bash with what we see in its text. */
 export function compare(script: string, tried: readonly Tried[]): Compared {
   const parsed = parseShell(script)
-  const { invocations, cut, findings } = unfold(parsed)
+  const { invocations, commands, cut, findings } = unfold(parsed)
   const asked =
     cut ||
     parsed.tooLarge ||
@@ -65,8 +65,15 @@ export function compare(script: string, tried: readonly Tried[]): Compared {
   }
   const misses: Miss[] = []
   const hidden: string[] = []
+  const targets = commands.flatMap(({ redirections }) => redirections.map(({ target }) => target?.value))
+  // A target that is only known at run time may be any file, and asks.
+  const anyFile = asked || targets.includes(null)
   for (const ran of tried) {
     const name = ran[0] as string
+    if (name === MADE) {
+      if (!anyFile && !targets.includes(ran[1])) misses.push({ kind: 'file', script, ran, seen: null })
+      continue
+    }
     const known = literal.get(name)
     if (known === undefined) {
       if (!asked) misses.push({ kind: 'name', script, ran, seen: null })

@@ -21,7 +21,7 @@ export function numbers(seed: number): () => number {
 export const TOLD_BUILTINS = ['echo', 'printf', 'cd', 'true', 'false', 'eval', 'type', 'pwd'] as const
 
 /** Programs the sandbox has; each tells the path it was started by. */
-export const PATHS = ['/tmp/x/p1', '/tmp/x/p2', '../x/p3', '/tmp/x/../x/p4'] as const
+export const PATHS = ['/tmp/x/p1', '/tmp/x/p2', '../../x/p3', '/tmp/x/../x/p4'] as const
 
 const PLAIN = [
   'a',

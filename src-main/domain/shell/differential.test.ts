@@ -12,6 +12,7 @@ const why = whyNoBash()
 const FORMER_MISSES = [
   '2\\\n>f1 c1',
   'c1 2\\\n>f1',
+  'echo `c1 2\\\\\n>f1 2`',
   '>f1 a[ $(c1) ]=b c2',
   'A+=(a) >f1 a[ $(c1) ]=b',
   "c1 $'\\x{41}'",
@@ -23,6 +24,8 @@ const FORMER_MISSES = [
   'A=($(c1))x',
   '[[ a[$(c1)] -eq 1 ]]',
   "c1 'a'\\",
+  ">& '$(c1)' c2",
+  'c1 >& "\\$(c2)"',
 ]
 
 describe.skipIf(why !== null)(`what real bash runs${why === null ? '' : ` (left out: ${why})`}`, () => {

@@ -52,6 +52,9 @@ const EVALUATING = new Set(
   'let declare typeset export readonly local unset read mapfile readarray trap alias'.split(' '),
 )
 
+/** A descriptor or a plain name of a file behind `>&`. */
+const COPIED_TO = /^[A-Za-z0-9_./:@%+,-]*$/
+
 /** A literal value longer than this is not followed through variables. */
 const MAX_TRACKED = 256
 
@@ -87,6 +90,12 @@ class Walker {
       // Backticks with escapes: positions below belong to the decoded text, not to ours.
       this.source = node.source
       this.origin = outer.origin ?? within
+      if (SPLIT_TOKEN.test(node.source) || LOOSE_END.test(node.source))
+        this.find(
+          'uncovered',
+          node,
+          'A line break or an escape splits a sign of the shell here, which hides what it does.',
+        )
     }
     for (const error of node.errors ?? [])
       this.find('parse_error', { pos: error.pos, end: error.pos + 1 }, 'The shell syntax is broken here.')
@@ -371,6 +380,11 @@ class Walker {
       this.commands.push({ ...this.span(node), words: [hidden], assignments: [], redirections: [], place })
     }
     if (!target) this.find('uncovered', node, 'This redirection has no target.')
+    // `>& '$(id)'` runs `id`: bash expands a target that is no descriptor a second time, quoted or not.
+    if (target && node.operator === '>&' && !COPIED_TO.test(target.shape)) {
+      this.find('uncovered', node, 'The shell expands this target twice.')
+      if (/\$\(|`|[<>]\(/.test(target.shape)) this.commands.push(...scanShell(target.shape, target))
+    }
     return { ...base, target, body: null }
   }
 

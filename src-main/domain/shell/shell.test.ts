@@ -134,6 +134,7 @@ describe('parseShell', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is shell text
     'echo ${A[{a,$(id)}]}',
     'ls a\\',
+    "ls >& '$(id)'",
   ])('does not claim to have understood %j', (text) => expect(parseShell(text).findings.length).toBeGreaterThan(0))
 
   it('tells plain sequences from everything else', () => {
