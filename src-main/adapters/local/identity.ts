@@ -60,17 +60,28 @@ export interface Resolved {
   readonly trusted: boolean
 }
 
-/** The mode of a file that may be executed, with where it really is; null for anything else. */
-async function runnable(path: string): Promise<{ readonly real: string; readonly mode: number } | null> {
+/** Where a file that may be executed really is, and its mode. */
+interface Runnable {
+  readonly real: string
+  readonly mode: number
+}
+
+/** Looks in a folder of the system: an answer is cheaper than an exception, and both are cheaper than the thread pool. */
+function runnableOfSystem(path: string): Runnable | null {
   try {
-    if (inSystem(path)) {
-      // Most names are in one folder of many: an answer is cheaper than an exception.
-      if (statSync(path, { throwIfNoEntry: false }) === undefined) return null
-      accessSync(path, constants.X_OK)
-      const real = realpathSync(path)
-      const found = statSync(real)
-      return found.isFile() ? { real, mode: found.mode } : null
-    }
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return null
+    accessSync(path, constants.X_OK)
+    const real = realpathSync(path)
+    const found = statSync(real)
+    return found.isFile() ? { real, mode: found.mode } : null
+  } catch {
+    return null
+  }
+}
+
+/** The same for any other folder, which may be on a file system that hangs. */
+async function runnableElsewhere(path: string): Promise<Runnable | null> {
+  try {
     await access(path, constants.X_OK)
     const real = await realpath(path)
     const found = await stat(real)
@@ -78,6 +89,26 @@ async function runnable(path: string): Promise<{ readonly real: string; readonly
   } catch {
     return null
   }
+}
+
+/** The first of the places that has it. Those behind a folder of the system that has it need not be looked at. */
+async function firstRunnable(paths: readonly string[]): Promise<{ path: string; found: Runnable } | null> {
+  let system: { path: string; found: Runnable } | null = null
+  const before: string[] = []
+  for (const path of paths) {
+    if (!inSystem(path)) {
+      before.push(path)
+      continue
+    }
+    const found = runnableOfSystem(path)
+    if (found === null) continue
+    system = { path, found }
+    break
+  }
+  const looked = await Promise.all(before.map(runnableElsewhere))
+  const at = looked.findIndex((found) => found !== null)
+  const found = looked[at]
+  return found ? { path: before[at] as string, found } : system
 }
 
 /** Finds what would be started for a name, in the order of `searchPath`: by a shell, or, `asFile`, without one. */
@@ -94,12 +125,9 @@ export async function resolveProgram(
         .split(delimiter)
         .filter((folder) => isAbsolute(folder))
         .map((folder) => join(folder, program))
-  // All places at once: those that are not the system's cost a trip to the thread pool each.
-  const looked = await Promise.all(candidates.map(runnable))
-  const at = looked.findIndex((found) => found !== null)
-  const path = candidates[at]
-  const found = looked[at]
-  if (path === undefined || !found) return { program, path: null, trusted: false }
+  const first = await firstRunnable(candidates)
+  if (first === null) return { program, path: null, trusted: false }
+  const { path, found } = first
   const { real, mode } = found
   const everybody = (mode & 0o002) !== 0
   return {
