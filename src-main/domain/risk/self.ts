@@ -75,16 +75,23 @@ function relation(path: string, home: string): Relation {
   return 'above'
 }
 
-function namesHome(text: string, where: Where): boolean {
+/**
+ * Braces of a word that the shell takes as it is (`awk '{print}'`, `--format '{{.Names}}'`) are no list of names, unless a path
+ * stands before or behind them, which some programs expand by themselves, or they are the empty ones of `find -exec`.
+ */
+const BRACED_PATH = /^[^{]*\/|\{\}|\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}\S*\//
+
+function namesHome(text: string, where: Where, literal = false): boolean {
   const { homes } = where
   const named = /nomos|exec[-_]|control\./i.test(text)
   if (named && OWN_FILES.test(text)) return true
   if (homes.length === 0) return false
   // A bare name only leads there from a folder above.
   if (!named && !/[/~$]/.test(text) && !homes.some((home) => relation(where.cwd, home) === 'above')) return false
+  const plain = literal && !BRACED_PATH.test(text)
   for (const candidate of pathCandidates(text)) {
     if (candidate === '') continue
-    const path = resolve(where, candidate)
+    const path = resolve(where, plain ? candidate.replace(/(?<!\$)\{/g, ' ') : candidate)
     if (homes.some((home) => relation(path, home) === 'inside')) return true
   }
   // Inside a longer text (a program, a list) the folder may stand anywhere.
@@ -229,7 +236,7 @@ export function reachesSelf(
   // Whatever runs in Nomos's own folder works on its files.
   if (any && where.homes.some((home) => relation(where.cwd, home) === 'inside')) return any
   for (const command of commands) {
-    for (const word of command.words) if (namesHome(word.shape, where)) return word
+    for (const word of command.words) if (namesHome(word.shape, where, word.value !== null)) return word
     for (const { target, body } of command.redirections) {
       if (target && namesHome(target.shape, where)) return target
       if (body !== null && namesHome(body, where)) return command
