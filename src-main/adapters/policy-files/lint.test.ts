@@ -83,7 +83,7 @@ programs:
 `
     expect(lint({ 'risk/programs/mine.yaml': text }).said).toEqual([
       'risk/programs/mine.yaml:2 (sets.gnu.flag): help is not an option',
-      'risk/programs/mine.yaml:6 (programs.0.colour): Unrecognized key "colour"',
+      'risk/programs/mine.yaml:6 (programs.0.colour): "colour" is no field here',
       'risk/programs/mine.yaml:10 (programs.1.options.flag): all is not an option',
       'risk/programs/mine.yaml:10 (programs.1.options.flag): none is not an option',
       'risk/programs/mine.yaml:11 (programs.1.operands): file is not a role',
@@ -111,7 +111,7 @@ programs:
     expect(places).toContain('risk/b.yaml:8 (destructive.1.id)')
     expect(said).toContain('risk/b.yaml:8 (destructive.1.id): foo_wipes is used already at risk/b.yaml:2')
     expect(said.find((one) => one.startsWith('risk/c.yaml'))).toMatch(/risk\/c\.yaml:\d+ /)
-    expect(said).toContain('risk/d.yaml:1 (rules): Unrecognized key "rules"')
+    expect(said).toContain('risk/d.yaml:1 (rules): "rules" is no field here')
     expect(places).toContain('risk/d.yaml:2 (secret_readers)')
     expect(said).toContain('risk/e.yaml:null (null): is empty')
     expect(said).toContain('risk/f.yml:null (null): is not read, as its name does not end in .yaml')
@@ -120,6 +120,18 @@ programs:
     expect(said.some((one) => one.startsWith('presets/q.yaml:'))).toBe(true)
     // A key that stands twice: the second would win silently.
     expect(lint({ 'a.yaml': `${GOOD}programs: []\n` }).said[0]).toMatch(/^a\.yaml:\d+ .*unique/)
+  })
+
+  it('speaks to the person who wrote the file', () => {
+    const text = GOOD.replace('summary: Shows foo.', 'sumary: 5').replace('operands: path...', 'min: "2"')
+    expect(lint({ 'a.yaml': `${text}destructive: [{id: x, programs: y, destructive: []}]\n` }).said).toEqual([
+      'a.yaml:2 (programs.0.summary): is missing',
+      'a.yaml:3 (programs.0.sumary): "sumary" is no field here',
+      'a.yaml:5 (programs.0.min): should be a number and is a text',
+      'a.yaml:8 (destructive.0.sentence): is missing',
+      'a.yaml:8 (destructive.0.destructive): is an empty list and needs at least one',
+      'a.yaml:8 (destructive.0.not_destructive): is missing',
+    ])
   })
 
   it('runs every example', () => {

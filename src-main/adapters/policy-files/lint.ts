@@ -4,6 +4,7 @@ import { load } from 'js-yaml'
 import { type Document, LineCounter, parseDocument } from 'yaml'
 import { classify, compileRules, RuleDataError, RuleFileSchema, type RuleSet } from '../../domain/risk'
 import { nestedRepetition } from './patterns'
+import { plainWords } from './words'
 
 /** One thing that is wrong with a file: where, what, and what to do about it. `line` counts from 1. */
 export interface LintFault {
@@ -44,7 +45,7 @@ interface Checked {
 const MOST = 500
 
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
-  [/^Unrecognized key/, 'Remove it or correct its name; the README beside the rules lists the fields.'],
+  [/is no field here$/, 'Remove it or correct its name; the README beside the rules lists the fields.'],
   [/is not an option$/, 'Write options with their dash, e.g. "-a --all".'],
   [
     /is not a role$/,
@@ -59,7 +60,8 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
     /repeats a repetition/,
     'Let what is repeated begin or end with a character that the repetition inside cannot match, or bound it.',
   ],
-  [/expected|Invalid input|Too small|Invalid string/, 'Write the kind of value the README names for this field.'],
+  [/^is missing$|needs at least one$/, 'Add it; the README beside the rules says what it holds.'],
+  [/^should be|Invalid/, 'Write the kind of value the README names for this field.'],
 ]
 
 const remedyFor = (what: string): string =>
@@ -83,8 +85,8 @@ function flat(issues: readonly Issue[], prefix: Path = []): { path: Path; what: 
       return branches.reduce((best, branch) => (depth(branch) > depth(best) ? branch : best))
     }
     if (issue.keys !== undefined)
-      return issue.keys.map((key) => ({ path: [...path, key], what: `Unrecognized key "${key}"` }))
-    return [{ path, what: issue.message }]
+      return issue.keys.map((key) => ({ path: [...path, key], what: `"${key}" is no field here` }))
+    return [{ path, what: plainWords(issue.message) }]
   })
 }
 

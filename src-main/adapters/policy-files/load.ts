@@ -3,6 +3,7 @@ import { join, sep } from 'node:path'
 import { load, YAMLException } from 'js-yaml'
 import { LineCounter, parseDocument } from 'yaml'
 import { compileRules, RuleDataError, type RuleFile, type RuleSet } from '../../domain/risk'
+import { plainWords } from './words'
 
 /** A rule file that cannot be used. The message names file, line and field. */
 export class RuleFileError extends Error {
@@ -67,6 +68,6 @@ export function loadRiskRules(dir: string): RuleSet {
   } catch (error) {
     if (!(error instanceof RuleDataError)) throw error
     const field = error.path.join('.') || null
-    throw new RuleFileError(error.file, lineOf(texts.get(error.file) ?? '', error.path), field, error.what)
+    throw new RuleFileError(error.file, lineOf(texts.get(error.file) ?? '', error.path), field, plainWords(error.what))
   }
 }
