@@ -234,6 +234,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     secondParser,
     policy,
     resolve: (slug) => fleet.resolve(slug),
+    reached: (destinations) => fleet.reached(destinations),
   })
   const soul = readFileSync(join(config.resources, 'policies', 'soul.md'), 'utf8')
   const loop = createAgentLoop({

@@ -1,5 +1,6 @@
 import { NomosError } from '../../src-preload/contract/errors'
 import type { Host, HostInput, HostTest, Target } from '../../src-preload/contract/model'
+import type { Destination } from '../domain/shell'
 import type { Clock, Feed, HostProbe, Store } from '../ports'
 import type { ResolvedTarget } from './gate'
 
@@ -8,6 +9,8 @@ export interface Fleet {
   targets(): readonly Target[]
   /** @throws NomosError `target_unknown` with which targets exist. */
   resolve(slug: string): ResolvedTarget
+  /** Those of the places a command is carried on to that are known targets: by name or address, whatever the user. */
+  reached(destinations: readonly Destination[]): readonly ResolvedTarget[]
   hosts(): readonly Host[]
   save(input: HostInput, replaces: string | null): Host
   remove(slug: string): void
@@ -41,7 +44,7 @@ export function createFleet(deps: {
   readonly feed: Feed
 }): Fleet {
   const { store, probe, clock, feed } = deps
-  return {
+  const fleet: Fleet = {
     targets: () => [LOCAL, ...store.hosts().map(targetOf)],
 
     resolve(slug) {
@@ -64,6 +67,17 @@ export function createFleet(deps: {
         endpoint: { address: host.address, port: host.port, auth: host.auth, keyPath: host.keyPath },
         dependents: store.dependents(slug),
       }
+    },
+
+    reached(destinations) {
+      const names = destinations.flatMap(({ program, name }) =>
+        /^(?:ssh|autossh|mosh|rsh)$/.test(program) ? [name.replace(/^.*@/, '').toLowerCase()] : [],
+      )
+      if (names.length === 0) return []
+      return store
+        .hosts()
+        .filter(({ slug, address }) => names.includes(slug.toLowerCase()) || names.includes(address.toLowerCase()))
+        .map(({ slug }) => fleet.resolve(`host:${slug}`))
     },
 
     hosts: () => store.hosts(),
@@ -118,4 +132,5 @@ export function createFleet(deps: {
       feed.publish({ type: 'hosts' })
     },
   }
+  return fleet
 }

@@ -2,7 +2,7 @@ import { NomosError } from '../../src-preload/contract/errors'
 import type { Classification, Plan, Posture, Reason } from '../../src-preload/contract/model'
 import { sealPlan } from '../domain/approval'
 import { classify, type RuleSet, sandboxOf } from '../domain/risk'
-import { doubtOf, literalArgv, programsOf } from '../domain/shell'
+import { carriedBy, type Destination, doubtOf, literalArgv, programsOf } from '../domain/shell'
 import type { PlanDraft, Prepared, Runner, SecondParser } from '../ports'
 import type { ResolvedTarget, RunRequest } from './gate'
 
@@ -13,11 +13,14 @@ export const LONGEST_AUTOMATIC = 2048
 export interface Looked {
   readonly resolved: ResolvedTarget
   readonly prepared: Prepared
+  /** Known targets that the command is carried on to (`ssh web1 …` from here): their tags and dependents count as well. */
+  readonly reached: readonly ResolvedTarget[]
 }
 
 export interface GateJudgeDeps {
   readonly runnerFor: (kind: Plan['kind']) => Runner
   readonly resolve: (slug: string) => ResolvedTarget
+  readonly reached: (destinations: readonly Destination[]) => readonly ResolvedTarget[]
   readonly rules: () => RuleSet
   readonly home: string
   readonly homeFolder: string
@@ -50,6 +53,11 @@ export interface GateJudge {
   requireRead(verify: string, slug: string, cwd: string | null, env: Readonly<Record<string, string>>): Promise<void>
 }
 
+/** The tags of the target and of those that a command is carried on to. */
+export const tagsOf = ({ resolved, reached }: Looked): readonly string[] => [
+  ...new Set([resolved, ...reached].flatMap(({ target }) => target.tags)),
+]
+
 /** Steps that need the world come after the classifier and may only raise. */
 function raiseByWorld(
   classification: Classification,
@@ -73,8 +81,10 @@ function raiseByWorld(
       )
     }
     for (const { rule, sentence } of prepared.findings) raise(rule, sentence)
-    const doubt = doubtOf(command, secondParser.commandNames(command))
-    if (doubt !== null) raise('gate.second-parser', doubt)
+    for (const text of [command, ...carriedBy(command).scripts]) {
+      const doubt = doubtOf(text, secondParser.commandNames(text))
+      if (doubt !== null) raise('gate.second-parser', doubt)
+    }
     const [variable] = Object.keys(env)
     if (variable !== undefined) {
       raise('gate.environment', `It gets the variable "${variable}", which may change what it does.`)
@@ -140,7 +150,7 @@ export function createGateJudge(deps: GateJudgeDeps): GateJudge {
       deps.runnerFor(target.kind).prepare(draftOf({ ...command, target: slug, endpoint, user }, deps.rules())),
       deps.secondParser.ready(),
     ])
-    return { resolved, prepared }
+    return { resolved, prepared, reached: deps.reached(carriedBy(command.script ?? '').destinations) }
   }
 
   /** The plan as it would be made at this moment. */
@@ -180,6 +190,7 @@ export function createGateJudge(deps: GateJudgeDeps): GateJudge {
       declaredRisk,
       posture: deps.posture(),
       targetKind: resolved.target.kind,
+      tags: tagsOf(looked),
       nomosHome: deps.home,
       cwd: prepared.cwd,
       homeFolder: resolved.target.kind === 'local' ? deps.homeFolder : null,

@@ -17,9 +17,10 @@ import { canonicalJson, hmac } from '../domain/ledger'
 import { decide, type NamedLayer, type Switches } from '../domain/policy'
 import { redact } from '../domain/redact'
 import { phraseVerb, type RuleSet } from '../domain/risk'
+import type { Destination } from '../domain/shell'
 import { literalArgv } from '../domain/shell'
 import type { Clock, Feed, Ids, Log, Runner, SecondParser, Secrets, Store } from '../ports'
-import { createGateJudge, validate } from './gate-judge'
+import { createGateJudge, tagsOf, validate } from './gate-judge'
 import { resultText } from './gate-result'
 import { AUTOMATIC_LIMIT_MS, createGateRuns } from './gate-runs'
 import type { Health } from './health'
@@ -75,6 +76,8 @@ export interface GateDeps {
   }
   /** Throws `target_unknown` with which targets exist. */
   readonly resolve: (slug: string) => ResolvedTarget
+  /** Those of the destinations of a command that are known targets. */
+  readonly reached: (destinations: readonly Destination[]) => readonly ResolvedTarget[]
 }
 
 export interface Gate {
@@ -191,7 +194,11 @@ export function createGate(deps: GateDeps): Gate {
         matched: false,
         toolDenied: false,
         switches: deps.policy.switches(),
-        target: { slug: target.slug, tags: resolved.target.tags, dependents: resolved.dependents },
+        target: {
+          slug: target.slug,
+          tags: tagsOf(looked),
+          dependents: Math.max(...[resolved, ...looked.reached].map(({ dependents }) => dependents)),
+        },
       },
       layers,
       classifierTrace(shown),

@@ -126,6 +126,7 @@ export function createTestbed(
     secondParser: options.secondParser ?? secondParser,
     policy: { layers: () => ({ layers: layers(), version: policy.version }), switches: () => policy.switches },
     resolve: (slug) => fleet.resolve(slug),
+    reached: (destinations) => fleet.reached(destinations),
   })
   const desk = createApprovalDesk({
     store,

@@ -5,6 +5,7 @@
  * this parser does not know, is refused: it must never take for a regular expression or a text what one of them runs.
  */
 export function awkProblem(program: string): string | null {
+  if (program.length > MAX_LENGTH) return NOT_UNDERSTOOD
   try {
     return new Parser(tokens(program)).program()
   } catch (error) {
@@ -66,47 +67,9 @@ const SPECIAL = new Set(
 /** Behind these every awk takes a slash for the beginning of a regular expression. */
 const BEFORE_REGEX = new Set(['{', '}', ';', '(', ',', '~', '!~', '!', '&&', '||', '?', ':', '=', '\n', ''])
 
-const OPERATORS = [
-  '**=',
-  '&&',
-  '||',
-  '==',
-  '<=',
-  '>=',
-  '!=',
-  '!~',
-  '++',
-  '--',
-  '+=',
-  '-=',
-  '*=',
-  '/=',
-  '%=',
-  '^=',
-  '**',
-  '{',
-  '}',
-  '(',
-  ')',
-  '[',
-  ']',
-  ';',
-  ',',
-  '+',
-  '-',
-  '*',
-  '/',
-  '%',
-  '^',
-  '!',
-  '>',
-  '<',
-  '?',
-  ':',
-  '~',
-  '$',
-  '=',
-]
+/** Longer ones first. */
+const OPERATORS =
+  '**= && || == <= >= != !~ ++ -- += -= *= /= %= ^= ** { } ( ) [ ] ; , + - * / % ^ ! > < ? : ~ $ ='.split(' ')
 
 function tokens(text: string): readonly Token[] {
   // Outside of texts nothing but plain characters has a meaning.
@@ -221,6 +184,8 @@ function endOfRegex(text: string, start: number): number {
   }
 }
 
+/** Longer programs are for people to judge, and would take their time. */
+const MAX_LENGTH = 2048
 /** How deeply expressions and blocks may be nested. */
 const MAX_DEPTH = 64
 

@@ -25,6 +25,8 @@ export interface ClassifyOptions {
   readonly declaredRisk?: string | null
   readonly posture: Posture
   readonly targetKind?: 'local' | 'ssh' | 'lxc'
+  /** Tags of the target, and of known targets a command is carried on to; they may raise the class. */
+  readonly tags?: readonly string[]
   /** The folder Nomos keeps its own data in; a command that names it carries the flag `self`. */
   readonly nomosHome?: string | null
   /**
@@ -283,12 +285,16 @@ function judge(command: string, options: ClassifyOptions): Classification {
   return declared(out, risk, options)
 }
 
-/** A declared class may only raise. */
+/** A declared class and the tags of the target may only raise. */
 function declared(out: Judgement, risk: Risk, options: ClassifyOptions): Classification {
+  return out.result(tagged(out, asked(out, risk, options), options))
+}
+
+function asked(out: Judgement, risk: Risk, options: ClassifyOptions): Risk {
   const text = options.declaredRisk
-  if (text === null || text === undefined || text.trim() === '') return out.result(risk)
+  if (text === null || text === undefined || text.trim() === '') return risk
   const known = RISKS.find((name) => name === text)
-  const asked = known ?? 'config_mutation'
+  const wanted = known ?? 'config_mutation'
   if (!known)
     out.reason(
       'declared_unknown',
@@ -296,9 +302,21 @@ function declared(out: Judgement, risk: Risk, options: ClassifyOptions): Classif
       null,
       'It was declared with a risk nobody knows, which counts as a change.',
     )
-  else if (RISKS.indexOf(asked) > RISKS.indexOf(risk))
-    out.reason('declared', asked, null, `Whoever asks declared it as ${asked.replace('_', ' ')}.`)
-  return out.result(higher(risk, asked))
+  else if (RISKS.indexOf(wanted) > RISKS.indexOf(risk))
+    out.reason('declared', wanted, null, `Whoever asks declared it as ${wanted.replace('_', ' ')}.`)
+  return higher(risk, wanted)
+}
+
+function tagged(out: Judgement, risk: Risk, options: ClassifyOptions): Risk {
+  let highest = risk
+  for (const tag of options.tags ?? []) {
+    const rule = options.rules.tags.get(tag)
+    const to = rule?.raise.get(risk)
+    if (!rule || to === undefined) continue
+    out.reason(`tag:${tag}`, to, null, rule.sentence)
+    highest = higher(highest, to)
+  }
+  return highest
 }
 
 function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, out: Judgement): void {
@@ -360,14 +378,14 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, ou
         span,
         `Gives ${name} a program text to run, which can do anything.`,
       )
-    for (const word of words.slice(1))
+    for (const word of matched?.kind === 'match' ? [] : words.slice(1))
       for (const quoted of word.shape.matchAll(/["'`]([^"'`\n]{1,200})["'`]/g)) {
         const secret = secretOf(rules, where, { shape: quoted[1] as string, dynamic: [] }, true)
         if (secret) secretFound(word, secret.rule, out)
       }
   }
   if (byOption || byOperand || inline !== undefined) {
-    const texts = byOption || byOperand ? words.slice(1).map((word) => word.shape) : []
+    const texts = (byOption || byOperand) && matched?.kind !== 'match' ? words.slice(1).map((word) => word.shape) : []
     if (invocation.input !== null) texts.push(invocation.input)
     for (const code of texts) judgeCode(code, span, invocation, rules, where, out)
   }

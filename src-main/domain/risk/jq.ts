@@ -27,6 +27,8 @@ const FORMATS = new Set('@text @json @html @uri @urid @csv @tsv @sh @base64 @bas
 
 const OPERATOR = /^(?:\?\/\/=?|\/\/=?|\|=|[-+*/%]=|==|!=|<=|>=|\.\.|[-+*/%|,.:;()[\]{}=<>?])/
 
+/** Longer filters are for people to judge. */
+const MAX_LENGTH = 2048
 /** How deeply a filter may be nested. */
 const MAX_DEPTH = 64
 
@@ -42,7 +44,7 @@ interface Token {
  * start anything; what counts is what else it reads. Every name must be one that is known, or defined by the filter itself.
  */
 export function jqProblem(filter: string): string | null {
-  if (/[\x00-\x08\x0b-\x1f\x7f]/.test(filter)) return NOT_UNDERSTOOD
+  if (filter.length > MAX_LENGTH || /[\x00-\x08\x0b-\x1f\x7f]/.test(filter)) return NOT_UNDERSTOOD
   const list: Token[] = []
   const end = read(filter, 0, list, null, 0)
   if (end !== filter.length) return NOT_UNDERSTOOD

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { EFFECT_KINDS } from '../../../src-preload/contract/model'
+import { EFFECT_KINDS, RISKS, type Risk } from '../../../src-preload/contract/model'
 
 /** Words may be written as one string with spaces or as a list. */
 const Words = z
@@ -231,6 +231,13 @@ const SecretSchema = z.strictObject({
   not_destructive: z.array(z.string()).min(1),
 })
 
+const TagSchema = z.strictObject({
+  tag: z.string().regex(/^[a-z0-9][a-z0-9-]*$/),
+  sentence: z.string(),
+  /** The class a verdict becomes on a target with this tag; only ever a higher one. */
+  raise: z.partialRecord(z.enum(RISKS), z.enum(RISKS)),
+})
+
 /** The content of one file under `policies/risk`. */
 export const RuleFileSchema = z.strictObject({
   sets: z.record(z.string(), OptionTable).optional(),
@@ -261,6 +268,8 @@ export const RuleFileSchema = z.strictObject({
   inline_eval: z.record(z.string(), Words).optional(),
   inline_operand: Words.optional(),
   interactive: Words.optional(),
+  /** What the tags of a target do to the class of a command. */
+  tags: z.array(TagSchema).optional(),
 })
 export type RuleFileData = z.infer<typeof RuleFileSchema>
 
@@ -363,6 +372,13 @@ export interface PathRule {
   readonly names: readonly string[]
 }
 
+/** What a tag of a target does to the class of a command. */
+export interface TagRule {
+  readonly tag: string
+  readonly sentence: string
+  readonly raise: ReadonlyMap<Risk, Risk>
+}
+
 export interface Example {
   readonly rule: string
   readonly command: string
@@ -390,6 +406,7 @@ export interface RuleSet {
   readonly inlineEval: ReadonlyMap<string, readonly string[]>
   readonly inlineOperand: ReadonlySet<string>
   readonly interactive: ReadonlySet<string>
+  readonly tags: ReadonlyMap<string, TagRule>
   /** Every example of the data; they are run as tests. */
   readonly examples: readonly Example[]
 }
@@ -599,6 +616,7 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
   const inlineEval = new Map<string, readonly string[]>()
   const inlineOperand = new Set<string>()
   const interactive = new Set<string>()
+  const tags = new Map<string, TagRule>()
   const examples: Example[] = []
   const ids = new Set<string>()
   const patterns: Patterns = new Map()
@@ -700,6 +718,16 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
     for (const [name, list] of Object.entries(rules.inline_eval ?? {})) inlineEval.set(name, list)
     for (const name of rules.inline_operand ?? []) inlineOperand.add(name)
     for (const name of rules.interactive ?? []) interactive.add(name)
+    rules.tags?.forEach((entry, index) => {
+      const raise = new Map<Risk, Risk>()
+      for (const [from, to] of Object.entries(entry.raise) as [Risk, Risk][]) {
+        if (RISKS.indexOf(to) <= RISKS.indexOf(from))
+          throw new RuleDataError(file, ['tags', index, 'raise', from], `a tag may only raise, and ${to} is no higher`)
+        raise.set(from, to)
+      }
+      if (tags.has(entry.tag)) throw new RuleDataError(file, ['tags', index, 'tag'], `${entry.tag} is named twice`)
+      tags.set(entry.tag, { tag: entry.tag, sentence: entry.sentence, raise })
+    })
   }
   return {
     version: digest(JSON.stringify(files.map((file) => [file.name, file.data]))),
@@ -719,6 +747,7 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
     inlineEval,
     inlineOperand,
     interactive,
+    tags,
     examples,
   }
 }

@@ -66,6 +66,7 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   file: { short: /^-[A-Za-z0]*[fp]/, long: ['--files-from', '--preserve-date'] },
   tail: { short: /^-[A-Za-z0-9]*[fF]/, long: ['--follow', '--retry', '--pid'] },
   sed: { words: /[qQ]\s*[0-9]/ },
+  ...Object.fromEntries('awk gawk mawk nawk original-awk'.split(' ').map((name) => [name, { words: /exit|PROCINFO/ }])),
   jq: { words: /halt/ },
   gojq: { words: /halt/ },
 }

@@ -14,6 +14,7 @@ const COMMAND = 'This command of the database client is not one that is known to
  * is left is a `SELECT` or its like, without any word that could make it write, and with functions of a list.
  */
 export function sqlProblem(dialect: SqlDialect, text: string): string | null {
+  if (text.length > MAX_LENGTH) return NOT_UNDERSTOOD
   try {
     if (dialect === 'postgres' && text.trimStart().startsWith('\\'))
       return PSQL_COMMAND.test(text.trim())
@@ -33,6 +34,9 @@ export function sqlProblem(dialect: SqlDialect, text: string): string | null {
     throw error
   }
 }
+
+/** Longer texts are for people to judge. */
+const MAX_LENGTH = 2048
 
 class Refused extends Error {}
 

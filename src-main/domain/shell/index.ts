@@ -1,6 +1,6 @@
 /** Understanding of shell text: our own small tree over the parser, with every word decoded. */
 export { literalArgv } from './argv'
-export { type Invocation, type Unfolded, unfold } from './invocations'
+export { carriedBy, type Destination, type Invocation, type Unfolded, unfold } from './invocations'
 export { findInvisible, MAX_DEPTH, MAX_LENGTH, MAX_OPENINGS, MAX_WRAPPERS } from './limits'
 export { parseShell } from './parse'
 export { type ProgramsOf, programsOf } from './programs'

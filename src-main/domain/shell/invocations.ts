@@ -17,12 +17,21 @@ export interface Invocation {
   readonly remote: boolean
 }
 
+export interface Destination {
+  readonly program: string
+  readonly name: string
+}
+
 export interface Unfolded {
   readonly invocations: readonly Invocation[]
   /** Every command of the text and of every text it carries. */
   readonly commands: readonly SimpleCommand[]
   readonly functions: readonly string[]
   readonly findings: readonly Finding[]
+  /** Other machines and containers that commands are carried on to, by the program that carries them. */
+  readonly destinations: readonly Destination[]
+  /** Texts that a shell will read again (`sh -c`, `ssh host …`), decoded. */
+  readonly scripts: readonly string[]
   /** A cap was met on the way: there may be more. */
   readonly cut: boolean
 }
@@ -57,6 +66,8 @@ export function unfold(parsed: ParsedShell): Unfolded {
   const commands: SimpleCommand[] = []
   const functions: string[] = [...parsed.functions]
   const findings: Finding[] = []
+  const destinations: Destination[] = []
+  const scripts: string[] = []
   let carriedLength = 0
   let cut = false
 
@@ -67,6 +78,7 @@ export function unfold(parsed: ParsedShell): Unfolded {
     remote: boolean,
   ): void => {
     carriedLength += text.length
+    scripts.push(text)
     if (carriedLength > MAX_CARRIED || via.length > MAX_WRAPPERS) {
       cut = true
       return
@@ -116,6 +128,7 @@ export function unfold(parsed: ParsedShell): Unfolded {
     const next = [...via, name]
     const unwrapped = unwrap(words) ?? (name === 'source' || name === '.' ? NOTHING : null)
     if (!unwrapped) return
+    if (unwrapped.destination) destinations.push({ program: name, name: unwrapped.destination })
     for (const carried of unwrapped.carried) {
       if (carried.kind === 'words') invoke(command, carried.words, next, input, fedBy, remote || unwrapped.remote)
       else {
@@ -169,5 +182,10 @@ export function unfold(parsed: ParsedShell): Unfolded {
   }
 
   list(parsed.commands, [], false)
-  return { invocations, commands, functions, findings, cut }
+  return { invocations, commands, functions, findings, destinations, scripts, cut }
+}
+
+/** Where a text carries commands to (`ssh web1 …`, `pct exec 101 …`) and the texts it has read by a shell again, wrappers taken off. */
+export function carriedBy(command: string): Pick<Unfolded, 'destinations' | 'scripts'> {
+  return unfold(parseShell(command))
 }

@@ -10,6 +10,8 @@ export interface Unwrapped {
   readonly carried: readonly Carried[]
   /** The carried command runs on another machine, in a container or in another system. */
   readonly remote: boolean
+  /** The machine or container as it is named there (`user@web1`, `101`); null when that is not one word, or not a remote one. */
+  readonly destination?: string | null
 }
 
 interface Carrier {
@@ -408,6 +410,11 @@ export function unwrap(words: readonly Word[]): Unwrapped | null {
     if (carrier.scriptOnly) return { carried: scripts, remote: carrier.remote === true }
   }
   let from = at.next
+  const destination = carrier.remote
+    ? carrier.skip
+      ? words[from]?.value
+      : optionValue(words, /^(?:-n|--name)$/)
+    : null
   if (carrier.skip) {
     from += carrier.skip
     // Options and `--` may also stand between the operand and the command (`ssh host -p 22 ls`, `pct exec 101 -- ls`).
@@ -423,5 +430,10 @@ export function unwrap(words: readonly Word[]): Unwrapped | null {
     if (carrier.joined) carried.push(...joined(rest))
     else carried.push({ kind: 'words', words: rest })
   }
-  return { carried, remote: carrier.remote === true }
+  return { carried, remote: carrier.remote === true, destination: destination ?? null }
+}
+
+function optionValue(words: readonly Word[], option: RegExp): string | null {
+  const at = words.findIndex(({ value }) => value !== null && option.test(value))
+  return at < 0 ? null : (words[at + 1]?.value ?? null)
 }
