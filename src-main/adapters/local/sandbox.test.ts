@@ -73,6 +73,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   iconv: ['iconv -f latin1 -t utf-8 odd.bin'],
   tsort: ['tsort pairs'],
 }
+const AWK = ["awk '{print $1}' a.txt", "awk 'NR==2' a.txt b.txt", "awk '/o/ {n++} END {print n}' missing a.txt"]
 const SUMS = /^(md5sum|sha\d+sum|b2sum|sum|cksum)$/
 const SEARCHES = /^(z|bz|xz)?[ef]?grep$/
 
@@ -205,7 +206,9 @@ const programs = [...rules.programs.entries()]
         ? (OWN.grep ?? [])
             .map((command) => command.replace('grep', name))
             .filter((c) => name === 'grep' || !/-P/.test(c))
-        : (OWN[name] ?? [])
+        : /awk$/.test(name)
+          ? AWK.map((command) => command.replace('awk', name))
+          : (OWN[name] ?? [])
     return { name, commands: [...examples, ...own] }
   })
 
@@ -292,6 +295,8 @@ describe.skipIf(!works)('the sandbox', () => {
       'tail --pid=1 a.txt',
       `sed -n '5q200' a.txt`,
       `jq 'halt_error(143)' a.json`,
+      `awk '{exit 143}' a.txt`,
+      `gawk '{print PROCINFO["pid"]}' a.txt`,
       'sudo cat a.txt',
       'cat a.txt b.txt | wc',
       'LC_ALL=C cat a.txt',

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { constants, type Stats } from 'node:fs'
 import { access, lstat, readlink } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { FILES_SANDBOX, sandboxChanges } from '../../domain/risk'
 import type { SandboxDraft } from '../../ports'
 
@@ -59,58 +59,61 @@ function allowed(stat: Stats, bit: 4 | 1): boolean {
   return (mode & bit) !== 0 && (mode & (bit << 3)) !== 0
 }
 
+interface Step {
+  readonly path: string
+  readonly stat: Stats
+}
+
 /**
- * Walks a path step by step, as the kernel does. Null when some step is in a place that looks different from the sandbox, or when root
- * may take it only by being root; `missing` when it ends at nothing.
+ * Walks a path step by step, as the kernel does, from a folder that was walked to before. Null when some step is in a place that looks
+ * different from the sandbox, or when root may take it only by being root; `missing` when it ends at nothing.
  */
-async function walk(path: string): Promise<Stats | 'missing' | null> {
+async function walk(path: string, from: Step): Promise<Step | 'missing' | null> {
   const root = process.geteuid?.() === 0
   const open = path.split('/').filter((part) => part !== '' && part !== '.')
-  let at = '/'
-  let stat: Stats | null = null
+  let at = from
   for (let links = 0; open.length > 0; ) {
     const part = open.shift() as string
-    if (part === '..') {
-      at = dirname(at)
-      stat = null
-      continue
-    }
-    const folder = root ? await lstat(at) : null
-    if (folder?.isDirectory() === false) return 'missing'
-    if (folder !== null && !allowed(folder, 1)) return null
-    const next = join(at, part)
+    if (!at.stat.isDirectory()) return 'missing'
+    if (root && !allowed(at.stat, 1)) return null
+    const next = part === '..' ? dirname(at.path) : join(at.path, part)
     if (sandboxChanges(next)) return null
+    let stat: Stats
     try {
       stat = await lstat(next)
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       return code === 'ENOENT' || code === 'ENOTDIR' ? 'missing' : null
     }
-    if (stat.isSymbolicLink()) {
-      if (++links > MOST_LINKS) return null
-      const to = await readlink(next)
-      open.unshift(...to.split('/').filter((piece) => piece !== '' && piece !== '.'))
-      if (to.startsWith('/')) at = '/'
-      stat = null
-    } else at = next
+    if (!stat.isSymbolicLink()) {
+      at = { path: next, stat }
+      continue
+    }
+    if (++links > MOST_LINKS) return null
+    const to = await readlink(next)
+    open.unshift(...to.split('/').filter((piece) => piece !== '' && piece !== '.'))
+    if (to.startsWith('/')) at = await top()
   }
-  return stat ?? (await lstat(at))
+  return at
 }
+
+const top = async (): Promise<Step> => ({ path: '/', stat: await lstat('/') })
 
 /** Whether a run in `cwd` reads the same in the sandbox as outside of it, as far as files and rights go. */
 export async function seenAlike(draft: SandboxDraft, cwd: string): Promise<boolean> {
   const root = process.geteuid?.() === 0
   try {
-    const folder = await walk(cwd)
-    if (folder === null || folder === 'missing' || (root && !allowed(folder, 1))) return false
-    for (const operand of draft.operands) {
-      const found = await walk(resolve(cwd, operand))
-      if (found === 'missing') continue
-      if (!found?.isFile()) return false
-      await access(resolve(cwd, operand), constants.R_OK)
-      if (root && !allowed(found, 4)) return false
+    const start = await top()
+    const folder = await walk(cwd, start)
+    if (folder === null || folder === 'missing' || (root && !allowed(folder.stat, 1))) return false
+    const one = async (operand: string): Promise<boolean> => {
+      const found = await walk(operand, operand.startsWith('/') ? start : folder)
+      if (found === 'missing') return true
+      if (!found?.stat.isFile() || (root && !allowed(found.stat, 4))) return false
+      await access(found.path, constants.R_OK)
+      return true
     }
-    return true
+    return (await Promise.all(draft.operands.map(one))).every((alike) => alike)
   } catch {
     // What cannot be looked at is run as it always was.
     return false
