@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Posture } from '../../src-preload/contract/model'
 import { classify, compileRules } from '../domain/risk'
@@ -357,6 +358,47 @@ describe('an explanation', () => {
   it('never hands a character of the command to the terminal to obey', () => {
     const command = `ls '\u001b[2J' "\u202e" $'\\e[31m' \u0000 \u{e0041} \ue000`
     expect(explain(command)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f\u202a-\u202e\ue000]|\u{e0041}/u)
+  })
+})
+
+describe('any text at all', () => {
+  it('is explained without a fault, within the width, with nothing to obey', () => {
+    const piece = fc.constantFrom(
+      '$(',
+      ')',
+      '`',
+      '"',
+      "'",
+      'rm -r ',
+      'sudo ',
+      ' ',
+      '|',
+      '&&',
+      ';',
+      '<<E\n',
+      '\n',
+      '\\',
+      '#',
+      '$x',
+      '>',
+      '\u202e',
+      '漢',
+      'é\u0301',
+      "sh -c '",
+      'ssh a ',
+    )
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(piece, { maxLength: 30 }).map((all) => all.join('')),
+    )
+    fc.assert(
+      fc.property(text, fc.integer({ min: 40, max: 120 }), fc.boolean(), (command, width, whole) => {
+        const shown = explain(command, width, 'default', whole)
+        expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ue000-\uf8ff]/)
+        for (const mark of shown.matchAll(/\^ (\d+)/g)) expect(shown).toMatch(new RegExp(`^ +${mark[1]} [▲■◐] `, 'm'))
+      }),
+      { numRuns: 500 },
+    )
   })
 })
 

@@ -48,6 +48,9 @@ const FLAG: Readonly<Record<keyof Flags, string>> = {
   invisible: 'It holds characters that cannot be seen; they are written out above.',
 }
 
+/** Findings that are read first among those of one class: the text is not what it seems, or reaches Nomos. */
+const ALARMS = new Set(['self', 'invisible', 'nul'])
+
 /** More rows than this of what is too large to be judged are not printed. */
 const MOST_ROWS = 24
 const MOST_STARTED = 40
@@ -149,7 +152,9 @@ export function explanation(command: string, verdict: Classification, options: E
     '',
   ]
 
-  const worst = [...verdict.reasons].sort((a, b) => RISKS.indexOf(b.risk) - RISKS.indexOf(a.risk))
+  const worst = [...verdict.reasons].sort(
+    (a, b) => RISKS.indexOf(b.risk) - RISKS.indexOf(a.risk) || Number(ALARMS.has(b.rule)) - Number(ALARMS.has(a.rule)),
+  )
   // Of two findings on the very same part only the worse one is news.
   const counts = (reason: Reason): boolean =>
     reason.risk !== 'read_only' &&

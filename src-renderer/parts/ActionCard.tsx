@@ -173,9 +173,14 @@ function Facts({ rows }: { readonly rows: readonly (readonly [string, ReactNode]
   )
 }
 
+/** Findings that are read first among those of one class: the text is not what it seems, or reaches Nomos. */
+const ALARMS: ReadonlySet<string> = new Set(['self', 'invisible', 'nul'])
+
 function Reasons({ view }: { readonly view: ExecutionView }) {
   const { classification, decision } = view
-  const reasons = [...classification.reasons].sort((a, b) => rankOf(b.risk) - rankOf(a.risk))
+  const reasons = [...classification.reasons].sort(
+    (a, b) => rankOf(b.risk) - rankOf(a.risk) || Number(ALARMS.has(b.rule)) - Number(ALARMS.has(a.rule)),
+  )
   const first = reasons[0]
   const flags = flagWords(classification.flags)
   const effects = classification.effects.slice(0, 2).map(effectWord)

@@ -299,7 +299,8 @@ async function sayWhoSettled(app: App, terminal: Terminal, executionId: string, 
   const answer = await app.client.request('executions.get', { id: executionId })
   if (!answer.ok) return
   const settlement = answer.value.approval?.settlement
-  const by = settlement === null || settlement === undefined ? '' : ` by ${visibleLine(settlement.by)} (${settlement.surface})`
+  const by =
+    settlement === null || settlement === undefined ? '' : ` by ${visibleLine(settlement.by)} (${settlement.surface})`
   terminal.write(`${approvalId} is ${answer.value.approval?.state ?? answer.value.state} already${by}.\n`)
 }
 
