@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Posture } from '../../src-preload/contract/model'
 import { classify, compileRules } from '../domain/risk'
-import { byDefault, explanation, widthOf } from './explain'
+import { byDefault, explanation, onlyPostureAgainst, widthOf } from './explain'
 import { markedView, wrapped } from './marks'
 import { startedBy, startedLines } from './started'
 import { painter } from './visible'
@@ -44,7 +44,9 @@ const plain = painter({}, {})
 
 function explain(command: string, width = 78, posture: Posture = 'default', whole = true): string {
   const verdict = classify(command, { rules, posture, cwd: '/srv/app', homeFolder: '/home/ann' })
-  return `\n${explanation(command, verdict, { paint: plain, width, posture, whole })}`
+  const readsOtherwise =
+    onlyPostureAgainst(verdict) && classify(command, { rules, posture: 'every-segment' }).risk === 'read_only'
+  return `\n${explanation(command, verdict, { paint: plain, width, posture, whole, readsOtherwise })}`
 }
 
 describe('an explanation', () => {
@@ -85,8 +87,8 @@ describe('an explanation', () => {
         understood  all of it
         note        It is more than one simple command.
 
-      Every part of it only reads: where the policy lets lines of several reads
-      through (every-segment), it would run by itself.
+      Every part of it only reads: where the policy lets such lines through
+      (every-segment), it would run by itself.
 
       Judged by its text alone, under the default policy. Not looked at, because
       they need the place it would run at: the second parser, where the executable
@@ -277,7 +279,7 @@ describe('an explanation', () => {
         ↑ all of it: 5
 
         1 ▲ Removes a folder and everything in it. [rm_recursive]
-        2 ■ So many commands in one line are always asked about. [too_many]
+        2 ■ More than 2048 characters are read by a person before they run. [long]
         3 ■ Several commands in one line are always asked about. [compound]
         4 ■ More than a plain sequence of commands is always asked about.
             [structure]
@@ -347,7 +349,7 @@ describe('an explanation', () => {
   it('is coloured at a terminal only, and says the same', () => {
     const command = 'df -h; rm -r /srv/x'
     const verdict = classify(command, { rules, posture: 'default' })
-    const options = { width: 78, posture: 'default' as const, whole: true }
+    const options = { width: 78, posture: 'default' as const, whole: true, readsOtherwise: false }
     const colour = explanation(command, verdict, { ...options, paint: painter({ isTTY: true }, {}) })
     const none = explanation(command, verdict, { ...options, paint: painter({ isTTY: true }, { NO_COLOR: '1' }) })
     expect(colour).toContain('\u001b[31mrm -r /srv/x\u001b[0m')

@@ -56,6 +56,14 @@ const MOST_ROWS = 24
 const MOST_STARTED = 40
 const LABEL = 12
 
+/** Findings of the default posture alone. */
+const OF_POSTURE = new Set(['compound', 'carrier', 'redirection'])
+
+/** Whether it is worth asking what the other posture would say: nothing else stands against the command. */
+export const onlyPostureAgainst = (verdict: Classification): boolean =>
+  verdict.risk === 'config_mutation' &&
+  verdict.reasons.every(({ rule, risk }) => risk === 'read_only' || OF_POSTURE.has(rule))
+
 /** What the default policy would do with a verdict, on a target that nobody has tagged. `phrase` is for this computer. */
 export function byDefault(
   command: string,
@@ -140,6 +148,8 @@ export interface ExplainOptions {
   readonly posture: Posture
   /** Everything, or what fits on a glance. */
   readonly whole: boolean
+  /** Under the posture `every-segment` it is a read. */
+  readonly readsOtherwise: boolean
 }
 
 /** A verdict as text for the person who typed the command: what it is, where and why, what it starts, what was not looked at. */
@@ -253,10 +263,10 @@ export function explanation(command: string, verdict: Classification, options: E
     )
     out.push('')
   }
-  if (reads.length > 1 && against.length > 0 && against.every(({ reason }) => reason.rule === 'compound'))
+  if (options.readsOtherwise)
     out.push(
       ...wrapped(
-        'Every part of it only reads: where the policy lets lines of several reads through (every-segment), it would run by itself.',
+        'Every part of it only reads: where the policy lets such lines through (every-segment), it would run by itself.',
         width,
       ),
       '',

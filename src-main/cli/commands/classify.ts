@@ -6,7 +6,7 @@ import { resourcesFolder } from '../../adapters/system'
 import { classify } from '../../domain/risk'
 import { homeOf } from '../app'
 import { CliFailure, EXIT, usage } from '../exits'
-import { byDefault, explanation, widthOf } from '../explain'
+import { byDefault, explanation, onlyPostureAgainst, widthOf } from '../explain'
 import { type Io, writeAll } from '../io'
 import { readOptions } from '../options'
 import type { Command } from '../program'
@@ -55,7 +55,14 @@ export const classifyCommand: Command = async (args, io) => {
   } else {
     const paint = painter(io.stdout, io.env)
     const width = widthOf(io.stdout, io.env)
-    const text = explanation(command, verdict, { paint, width, posture: posture.data, whole: options.explain })
+    const otherwise = { rules, declaredRisk: options.risk, posture: 'every-segment' as const, nomosHome }
+    const text = explanation(command, verdict, {
+      paint,
+      width,
+      posture: posture.data,
+      whole: options.explain,
+      readsOtherwise: onlyPostureAgainst(verdict) && classify(command, otherwise).risk === 'read_only',
+    })
     await writeAll(io.stdout, text)
   }
   return EXIT.done
