@@ -6,9 +6,6 @@ import { carriedBy, type Destination, doubtOf, literalArgv, programsOf } from '.
 import type { PlanDraft, Prepared, Runner, SecondParser } from '../ports'
 import type { ResolvedTarget, RunRequest } from './gate'
 
-/** Commands longer than this (UTF-16 units) are read by a person before they run. */
-export const LONGEST_AUTOMATIC = 2048
-
 /** A place as it was seen: who it is, and what it holds for the command that was asked about. */
 export interface Looked {
   readonly resolved: ResolvedTarget
@@ -89,8 +86,6 @@ function raiseByWorld(
     if (variable !== undefined) {
       raise('gate.environment', `It gets the variable "${variable}", which may change what it does.`)
     }
-    if (command.length > LONGEST_AUTOMATIC)
-      raise('gate.long', `The command is longer than ${LONGEST_AUTOMATIC} characters.`)
   }
   if (reasons.length === 0) return classification
   return { ...classification, risk: 'config_mutation', reasons: [...classification.reasons, ...reasons] }

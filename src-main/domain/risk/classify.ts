@@ -55,6 +55,8 @@ const NO_FLAGS: Flags = {
 const MAX_REASONS = 24
 const KEPT_REASONS = 128
 const MAX_EFFECTS = 32
+/** A longer text (UTF-16 units) never counts as a read: somebody looks at it first, and its parts need not be understood one by one. */
+export const LONGEST_READ = 2048
 /** More commands than this in one text are never judged as reads, however harmless each of them is. */
 const MAX_PIECES = 64
 
@@ -231,7 +233,8 @@ function judge(command: string, options: ClassifyOptions): Classification {
     out.reason('too_deep', 'config_mutation', whole, 'Wrappers are nested too deeply to be taken off.')
   }
 
-  for (const invocation of invocations) judgeInvocation(invocation, rules, where, out)
+  const long = text.length > LONGEST_READ
+  for (const invocation of invocations) judgeInvocation(invocation, rules, where, out, long)
   for (const simple of commands) judgeRedirections(simple, rules, where, out)
   // The tree shows a function that calls itself; without a tree the text has to do.
   const bomb = parsed.plain || parsed.functions.length > 0 ? null : FORK_BOMB.exec(text.slice(0, 2048))
@@ -242,7 +245,7 @@ function judge(command: string, options: ClassifyOptions): Classification {
   for (const { from, where: there } of moves(commands, where)) {
     const later = invocations.filter(({ command: { start } }) => start >= from)
     const after = commands.filter(({ start }) => start >= from)
-    for (const invocation of later) judgeInvocation(invocation, rules, there, out)
+    for (const invocation of later) judgeInvocation(invocation, rules, there, out, long)
     for (const simple of after) judgeRedirections(simple, rules, there, out)
     self ??= reachesSelf(later, after, there)
   }
@@ -259,8 +262,16 @@ function judge(command: string, options: ClassifyOptions): Classification {
   out.flags.compound = structured
 
   // Which pieces only read is worked out in both postures: a refused one says where and why.
-  let every = parsed.commands.length <= MAX_PIECES
-  if (!every) out.reason('too_many', 'config_mutation', null, 'So many commands in one line are always asked about.')
+  let every = parsed.commands.length <= MAX_PIECES && !long
+  if (long) {
+    out.reason(
+      'long',
+      'config_mutation',
+      null,
+      `More than ${LONGEST_READ} characters are read by a person before they run.`,
+    )
+  } else if (!every)
+    out.reason('too_many', 'config_mutation', null, 'So many commands in one line are always asked about.')
   else {
     const budget = { pieces: parsed.commands.length }
     const scene: Scene = { rules, posture, where, out, functions: parsed.functions, fed: false, depth: 0, budget }
@@ -319,7 +330,8 @@ function tagged(out: Judgement, risk: Risk, options: ClassifyOptions): Risk {
   return highest
 }
 
-function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, out: Judgement): void {
+/** `coarse`: it will be asked about in any case, so that only what makes it worse is looked for. */
+function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, out: Judgement, coarse = false): void {
   const { words } = invocation
   const where = invocation.remote ? elsewhere(here) : here
   const head = words[0] as Word
@@ -335,7 +347,7 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, ou
     for (const kind of rule.effects) out.effect(kind, detail)
   }
   // A secret counts where its content is handed on. What a schema understands is judged by the roles of its words.
-  const matched = program ? matchProgram(rules, where, words, invocation.command.place.stage > 0) : null
+  const matched = program && !coarse ? matchProgram(rules, where, words, invocation.command.place.stage > 0) : null
   if (matched?.kind !== 'match') {
     const swept = sweepsSelf(invocation, where)
     if (swept) selfFound(swept, out)

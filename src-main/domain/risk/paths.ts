@@ -197,7 +197,7 @@ function couldName(rule: PathRule, parts: readonly string[], name: string): 'no'
   if (from < 0) return 'no'
   let total = 0
   let bare = false
-  for (let i = 0; i < wanted.length; i++) {
+  for (let i = wanted.length - 1; i >= 0; i--) {
     const pattern = parts[from + i] as string
     if (!globCouldMatch(pattern, wanted[i] as string)) return 'no'
     const count = literals(pattern)
@@ -207,6 +207,9 @@ function couldName(rule: PathRule, parts: readonly string[], name: string): 'no'
   if (!matches(rule, [...parts.slice(0, from), name].join('/'))) return 'no'
   return total >= 3 && !bare ? 'certain' : 'possible'
 }
+
+/** What wildcards of one text were found to reach: a long one repeats them. */
+const reached = new WeakMap<Where, Map<string, Secret | null>>()
 
 /**
  * The rule by which a word names a secret, or null. With a wildcard, what it could match counts. `guessed`: nobody knows whether the
@@ -218,24 +221,48 @@ export function secretOf(
   word: Pick<Word, 'shape' | 'dynamic'>,
   guessed = false,
 ): Secret | null {
-  let possible: Secret | null = null
   const bare = guessed && !word.shape.includes('/')
-  for (const path of places(where, word)) {
+  const glob = word.dynamic.includes('glob')
+  const paths = places(where, word)
+  for (const path of paths) {
+    if (!rules.anySecret.test(path)) continue
     for (const rule of rules.secrets)
       if (matches(rule, path) && (!bare || matches(rule, word.shape) || !matches(rule, `/x/${word.shape}`)))
         return { rule, certain: true }
-    if (!word.dynamic.includes('glob')) continue
-    const parts = path.split('/')
-    const folder = parts.slice(0, -1).join('/')
-    const open = rules.openFolders.some((pattern) => pattern.test(folder))
-    for (const rule of rules.secrets)
-      for (const name of rule.names) {
-        const could = couldName(rule, parts, name)
-        if (could === 'certain') return { rule, certain: true }
-        if (could === 'possible' && !open) possible ??= { rule, certain: false }
-      }
-    if (folder !== '') for (const rule of rules.secrets) if (matches(rule, folder)) return { rule, certain: true }
   }
+  if (!glob) return null
+  let known = reached.get(where)
+  if (known === undefined) {
+    known = new Map()
+    reached.set(where, known)
+  }
+  let possible: Secret | null = null
+  for (const path of paths) {
+    let found = known.get(path)
+    if (found === undefined) {
+      found = globSecret(rules, path)
+      known.set(path, found)
+    }
+    if (found?.certain) return found
+    possible ??= found
+  }
+  return possible
+}
+
+/** The secret a path with wildcards could become. */
+function globSecret(rules: RuleSet, path: string): Secret | null {
+  let possible: Secret | null = null
+  const parts = path.split('/')
+  const folder = parts.slice(0, -1).join('/')
+  const open = rules.openFolders.some((pattern) => pattern.test(folder))
+  for (const rule of rules.secrets)
+    for (const name of rule.names) {
+      const could = couldName(rule, parts, name)
+      if (could === 'certain') return { rule, certain: true }
+      if (could === 'possible' && !open) possible ??= { rule, certain: false }
+    }
+  if (folder !== '' && rules.anySecret.test(folder))
+    for (const rule of rules.secrets) if (matches(rule, folder)) return { rule, certain: true }
   return possible
 }
 

@@ -393,6 +393,8 @@ export interface RuleSet {
   readonly destructive: ReadonlyMap<string, readonly DestructiveRule[]>
   readonly targets: readonly PathRule[]
   readonly secrets: readonly PathRule[]
+  /** Matches where any of them does: most paths are none, and one look is enough to tell. */
+  readonly anySecret: RegExp
   readonly secretFolders: readonly RegExp[]
   readonly secretFolderNames: readonly string[]
   readonly openFolders: readonly RegExp[]
@@ -735,6 +737,7 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
     destructive,
     targets,
     secrets,
+    anySecret: new RegExp(secrets.map(({ pattern: { source } }) => `(?:${source})`).join('|') || '(?!)', 'i'),
     secretFolders,
     secretFolderNames,
     openFolders,

@@ -86,6 +86,9 @@ function namesHome(text: string, where: Where, literal = false): boolean {
   const named = /nomos|exec[-_]|control\./i.test(text)
   if (named && OWN_FILES.test(text)) return true
   if (homes.length === 0) return false
+  // Inside of the folder the last part of its name is part of the text, or a wildcard or a variable stands for it.
+  if (!named && !/[*?[{$]/.test(text) && !homes.some((home) => text.includes(home.slice(home.lastIndexOf('/') + 1))))
+    return false
   // A bare name only leads there from a folder above.
   if (!named && !/[/~$]/.test(text) && !homes.some((home) => relation(where.cwd, home) === 'above')) return false
   const plain = literal && !BRACED_PATH.test(text)
@@ -117,10 +120,11 @@ export function holdsHome(text: string, where: Where): boolean {
 }
 
 function answers(words: readonly Word[]): boolean {
-  for (let i = 0; i < words.length; i++) {
+  // Behind anything but a launcher only the first word can be the program.
+  const last = LAUNCHERS.has(suspectedName(words[0])) ? words.length : 1
+  for (let i = 0; i < last; i++) {
     const shape = (words[i] as Word).shape
     if (!OWN_NAME.test(suspectedName(words[i] as Word)) && !OWN_CLI.test(normalisePath(shape))) continue
-    if (i > 0 && !LAUNCHERS.has(suspectedName(words[0]))) continue
     const rest = words
       .slice(i + 1)
       .filter((word) => word.shape !== '--' && word.shape !== '--json' && word.shape !== '-s')
@@ -262,8 +266,8 @@ export function reachesSelf(
     for (const word of words)
       if (
         word.shape.length > 12 &&
-        /\bnomos\b[\s\S]{0,80}\b(?:approve|approvals|deny|allow-|policy|yolo|switch|grant)/i.test(word.shape) &&
-        LAUNCHERS_OR_CODE.test(suspectedName(first))
+        LAUNCHERS_OR_CODE.test(suspectedName(first)) &&
+        /\bnomos\b[\s\S]{0,80}\b(?:approve|approvals|deny|allow-|policy|yolo|switch|grant)/i.test(word.shape)
       )
         return word
     if (LAUNCHERS_OR_CODE.test(suspectedName(first)) || suspectedName(first) === 'tee')
