@@ -89,7 +89,12 @@ function statements(use: ScriptUse): string | null {
   if (dialect === 'sqlite') {
     for (const { value } of operands.slice(1)) texts.push(value)
     const path = /^file:([^?]+)/.exec(operands[0]?.value ?? '')?.[1]
-    if (path !== undefined && secretOf(rules, where, { shape: path, dynamic: [] })) return HOLDS_SECRETS
+    if (path !== undefined) {
+      const place = resolve(where, path.replace(/^\/{3}/, '/'))
+      if (secretOf(rules, where, { shape: place, dynamic: [] })) return HOLDS_SECRETS
+      if (/^\/(?:dev|proc|sys)\//.test(place) || rules.networkFolders.some((folder) => folder.test(place)))
+        return 'This is no plain file of this machine.'
+    }
   }
   for (const text of texts) {
     const problem = text === null ? UNKNOWN : sqlProblem(dialect, text)

@@ -90,6 +90,11 @@ const READS: Readonly<Record<SqlDialect, readonly string[]>> = {
 const MORE: Readonly<Record<SqlDialect, readonly string[]>> = {
   postgres: [
     'drop table x',
+    'select * from pg_settings',
+    'select * from pg_settings where true',
+    "select setting from pg_settings where name = 'primary_conninfo'",
+    "select setting from pg_settings where name like '%'",
+    'select * from "pg_settings" where name = 1',
     'insert into t values(1)',
     'select pg_sleep(10)',
     'select pg_terminate_backend(1)',
