@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { runInBash, whyNoBash } from '../support/differential/bash'
-import { compare, type Miss } from '../support/differential/compare'
+import { asks, compare, type Miss } from '../support/differential/compare'
 import { Generator } from '../support/differential/generate'
 
 const ROUNDS = 20
@@ -14,8 +14,7 @@ describe.skipIf(why !== null)(`differential${why === null ? '' : ` (left out: ${
     let names = 0
     let hidden = 0
     for (let seed = 1; seed <= ROUNDS; seed++) {
-      const generator = new Generator(seed)
-      const scripts = Array.from({ length: SCRIPTS }, () => generator.script())
+      const scripts = new Generator(seed).scripts(SCRIPTS, asks)
       for (const [i, tried] of runInBash(scripts).entries()) {
         const compared = compare(scripts[i] as string, tried)
         misses.push(...compared.misses)

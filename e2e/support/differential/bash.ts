@@ -76,8 +76,9 @@ export function runInBash(scripts: readonly string[]): Tried[][] {
     const tried: Tried[][] = scripts.map(() => [])
     for (const record of readFileSync(join(folder, 'out', 'log'), 'utf8').split('\0')) {
       if (record === '') continue
-      const [index, ...argv] = record.split('\u001e')
-      tried[Number(index)]?.push(argv)
+      const [index, name = '', ...rest] = record.split('\u001e')
+      // `exec` makes a path of the place it stands in.
+      tried[Number(index)]?.push([name.replace(/^\/tmp\/w\/\d+\//, ''), ...rest])
     }
     return tried
   } finally {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { loadRiskRules } from '../../../src-main/adapters/policy-files'
 import { classify } from '../../../src-main/domain/risk'
-import { type Invocation, parseShell, suspectedName, unfold } from '../../../src-main/domain/shell'
+import { type Invocation, parseShell, suspectedName, type Unfolded, unfold } from '../../../src-main/domain/shell'
 import { MADE, type Tried } from './bash'
 
 export interface Miss {
@@ -14,6 +14,8 @@ export interface Miss {
 }
 
 export interface Compared {
+  /** Something about the text makes the gate ask, whatever its commands are. */
+  readonly asked: boolean
   /** Something ran that was not seen, and nothing about the text would have made the gate ask. */
   readonly misses: readonly Miss[]
   /** Scripts where we asked about the text, but a name that ran was not among those the destructive rules see. */
@@ -24,7 +26,7 @@ const rules = loadRiskRules(resolve(import.meta.dirname, '../../../policies/risk
 
 /** Builtins that may run what stands in their arguments, as a script, a subscript or an assignment. */
 const EVALUATING = new Set(
-  'eval trap source . alias let declare typeset export readonly local printf test [ read mapfile readarray unset exec complete compgen bind fc hash enable'.split(
+  'eval trap source . alias let declare typeset export readonly local printf test [ read mapfile readarray unset complete compgen bind fc hash enable'.split(
     ' ',
   ),
 )
@@ -37,8 +39,11 @@ function evaluates({ words }: Invocation): boolean {
   return classify(text, { rules, posture: 'every-segment' }).risk !== 'read_only'
 }
 
-/** Compares what a script ran in bash with what we see in its text. */
-export function compare(script: string, tried: readonly Tried[]): Compared {
+interface Seen extends Pick<Unfolded, 'invocations' | 'commands'> {
+  readonly asked: boolean
+}
+
+function see(script: string): Seen {
   const parsed = parseShell(script)
   const { invocations, commands, cut, findings } = unfold(parsed)
   const asked =
@@ -49,6 +54,15 @@ export function compare(script: string, tried: readonly Tried[]): Compared {
     findings.length > 0 ||
     parsed.commands.some(({ words }) => words[0]?.value === null) ||
     invocations.some((invocation) => invocation.words[0]?.value === null || evaluates(invocation))
+  return { invocations, commands, asked }
+}
+
+/** Whether something about a text makes the gate ask, whatever its commands are. */
+export const asks = (script: string): boolean => see(script).asked
+
+/** Compares what a script ran in bash with what we see in its text. */
+export function compare(script: string, tried: readonly Tried[]): Compared {
+  const { invocations, commands, asked } = see(script)
   const literal = new Map<string, (readonly string[])[]>()
   const shapes = new Set<string>()
   for (const { words } of invocations) {
@@ -84,5 +98,5 @@ export function compare(script: string, tried: readonly Tried[]): Compared {
     const same = known.some((argv) => argv.length === ran.length && argv.every((value, i) => value === ran[i]))
     if (!same) misses.push({ kind: 'arguments', script, ran, seen: known[0] ?? null })
   }
-  return { misses, hidden }
+  return { asked, misses, hidden }
 }

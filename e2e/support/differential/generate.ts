@@ -113,8 +113,22 @@ export class Generator {
     ])
   }
 
+  /**
+   * Scripts to try. Where something about a text makes the gate ask anyway nothing can be missed, so most are ones of which `asks` is
+   * false.
+   */
+  scripts(count: number, asks: (script: string) => boolean): readonly string[] {
+    return Array.from({ length: count }, () => {
+      const any = this.chance(0.3)
+      for (let tries = 0; ; tries++) {
+        const script = this.script()
+        if (any || tries === 30 || !asks(script)) return script
+      }
+    })
+  }
+
   /** One script. */
-  script(): string {
+  private script(): string {
     this.ids = 0
     this.pending = []
     this.depth = 0

@@ -402,7 +402,7 @@ class Walker {
     const parts = node.parts
     if (!parts) {
       const text = node.text
-      const looksDynamic = OVERLOOKED.test(text) || text.startsWith('(')
+      const looksDynamic = OVERLOOKED.test(text) || text.startsWith('(') || oddBraces(text)
       if (looksDynamic) this.find('uncovered', node, 'The parser did not take this word apart.')
       if (looksDynamic) return { ...span, value: null, shape: node.value, dynamic: ['unknown'], prefix: '' }
       if (text.charCodeAt(0) === 126 /* ~ */ || (text.includes('~') && INNER_TILDE.test(text)))
@@ -420,7 +420,7 @@ class Walker {
     const take = (part: SyntaxNode): void => {
       switch (part.type) {
         case 'Literal':
-          if (LITERAL_OVERLOOKED.test(part.text)) {
+          if (LITERAL_OVERLOOKED.test(part.text) || oddBraces(part.text)) {
             note('unknown')
             this.find('uncovered', part, 'The parser did not take this word apart.')
           }
@@ -474,8 +474,9 @@ class Walker {
           this.descend(part, place)
           return
         case 'ExtendedGlob':
-          // In zsh the brackets can hold commands (`*(e:rm x:)`).
+          // In zsh the brackets can hold commands (`*(e:rm x:)`); to bash in its usual state they are an error, and it goes on behind.
           note('expansion')
+          this.find('uncovered', part, 'A pattern with brackets is read differently by every shell.')
           shape += part.text
           this.descend(part, place)
           return
@@ -500,6 +501,15 @@ class Walker {
     if (dynamic.length === 0) return { ...span, value: shape, shape, dynamic, prefix: shape }
     return { ...span, value: null, shape, dynamic, prefix: prefix ?? '' }
   }
+}
+
+/** `{a}1,b}`: bash looks for a later bracket when the first one closes nothing; the parser does not. */
+function oddBraces(text: string): boolean {
+  const first = text.indexOf('{')
+  if (first < 0 || !text.includes('}', first) || !/,|\.\./.test(text)) return false
+  let depth = 0
+  for (const c of text) depth += c === '{' ? 1 : c === '}' ? -1 : 0
+  return depth < 0
 }
 
 /** The words of a command that may come to be: its name is never trusted. */
