@@ -406,7 +406,8 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, ou
     if (sql || (invocation.input !== null && sqlDestroys(invocation.input)))
       out.reason('sql_destroys', 'destructive', sql ?? span, 'The SQL throws away tables or all of their rows.')
   }
-  if (rules.interactive.has(name) && matched?.kind !== 'match') {
+  // With a script it was given to run it needs no terminal, whatever the script does.
+  if (rules.interactive.has(name) && matched?.kind !== 'match' && !matched?.rule.endsWith('_script')) {
     out.flags.interactive = true
     out.reason(
       'interactive',

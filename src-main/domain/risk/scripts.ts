@@ -79,6 +79,11 @@ function yqScript({ operands, where, rules }: ScriptUse): string | null {
   return problem === null || file ? null : problem
 }
 
+/**
+ * Even with `-readonly` the files of a journal appear beside a database and stay; without `mode=ro` it is made where it is missing.
+ */
+const IMMUTABLE = /^file:(?:\/(?:\/\/)?)?[^/?%#&][^?%#&]{0,400}\?(?:mode=ro&immutable=1|immutable=1&mode=ro)$/
+
 /** The statements of a database client, from every place they may stand in. */
 function statements(use: ScriptUse): string | null {
   const { program, given, operands, where, rules } = use
@@ -88,7 +93,12 @@ function statements(use: ScriptUse): string | null {
     if (/^(?:-c|--command|-e|--execute|-cmd|--cmd)$/.test(option)) texts.push(value)
   if (dialect === 'sqlite') {
     for (const { value } of operands.slice(1)) texts.push(value)
-    const path = /^file:([^?]+)/.exec(operands[0]?.value ?? '')?.[1]
+    const file = operands[0]?.value ?? ''
+    // Its version or a page of help.
+    if (operands.length === 0) return null
+    if (file !== ':memory:' && !IMMUTABLE.test(file))
+      return 'Opening a SQLite file can leave files beside it; as file:NAME?mode=ro&immutable=1 it is merely read.'
+    const path = /^file:([^?]+)/.exec(file)?.[1]
     if (path !== undefined) {
       const place = resolve(where, path.replace(/^\/{3}/, '/'))
       if (secretOf(rules, where, { shape: place, dynamic: [] })) return HOLDS_SECRETS
