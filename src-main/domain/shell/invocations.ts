@@ -150,8 +150,20 @@ export function unfold(parsed: ParsedShell): Unfolded {
   const list = (some: readonly SimpleCommand[], via: readonly string[], remote: boolean): void => {
     interface Pipeline {
       output: string | null
-      /** The first stage a program name was seen in. */
-      readonly names: Map<string, number>
+      readonly stages: SimpleCommand[]
+      /** The first stage a program name was seen in; made when somebody asks. */
+      names: Map<string, number> | null
+    }
+    const firstStage = (state: Pipeline, name: string): number | undefined => {
+      if (state.names === null) {
+        state.names = new Map()
+        for (const { words, place } of state.stages)
+          for (let i = 0; i < words.length && i < FEEDER_WORDS; i++) {
+            const seen = suspectedName(words[i])
+            if (!state.names.has(seen)) state.names.set(seen, place.stage)
+          }
+      }
+      return state.names.get(name)
     }
     const pipelines = new Map<number, Pipeline>()
     for (const command of some) {
@@ -159,10 +171,12 @@ export function unfold(parsed: ParsedShell): Unfolded {
       const { pipeline, stage } = command.place
       let state = pipelines.get(pipeline)
       if (!state) {
-        state = { output: null, names: new Map() }
+        state = { output: null, stages: [], names: null }
         pipelines.set(pipeline, state)
       }
-      const { names } = state
+      const own = state
+      state.stages.push(command)
+      state.names = null
       let input = stage > 0 ? state.output : null
       for (const redirection of command.redirections)
         if (redirection.operator === '<<<') input = redirection.target ? resolved(redirection.target) : null
@@ -172,11 +186,7 @@ export function unfold(parsed: ParsedShell): Unfolded {
           if (text !== redirection.target.shape) input = text
         }
       state.output = stageOutput(command, input)
-      for (let i = 0; i < command.words.length && i < FEEDER_WORDS; i++) {
-        const name = suspectedName(command.words[i])
-        if (!names.has(name)) names.set(name, stage)
-      }
-      const fedBy = (name: string): boolean => (names.get(name) ?? stage) < stage
+      const fedBy = (name: string): boolean => (firstStage(own, name) ?? stage) < stage
       invoke(command, command.words, via, input, fedBy, remote)
     }
   }

@@ -55,8 +55,21 @@ const EVALUATING = new Set(
 /** A descriptor or a plain name of a file behind `>&`. */
 const COPIED_TO = /^[A-Za-z0-9_./:@%+,-]*$/
 
+/** Nothing in it means anything to the shell. */
+const PLAIN_WORD = /^[A-Za-z0-9_./:@%+,=-]+$/
+const STATIC: readonly Dynamic[] = []
+
 /** A literal value longer than this is not followed through variables. */
 const MAX_TRACKED = 256
+
+// Objects of a fixed shape, made without spreading: a long text makes thousands of them, and a spread costs ten times as much.
+function word(span: Span, value: string | null, shape: string, dynamic: readonly Dynamic[], prefix: string): Word {
+  return { start: span.start, end: span.end, value, shape, dynamic, prefix }
+}
+
+function placed(place: Place, pipeline: number, stage: number, background: boolean): Place {
+  return { enclosures: place.enclosures, pipeline, stage, background, functionName: place.functionName }
+}
 
 class Walker {
   readonly commands: SimpleCommand[] = []
@@ -107,12 +120,7 @@ class Walker {
   private statements(list: readonly Node<'Statement'>[], place: Place): void {
     for (const statement of list) {
       if (statement.background) this.plain = false
-      const inner = {
-        ...place,
-        pipeline: this.pipelines++,
-        stage: 0,
-        background: place.background || statement.background === true,
-      }
+      const inner = placed(place, this.pipelines++, 0, place.background || statement.background === true)
       this.node(statement.command, inner)
     }
   }
@@ -141,7 +149,7 @@ class Walker {
         const pipeline = node.commands.length > 1 ? this.pipelines++ : place.pipeline
         node.commands.forEach((command, stage) => {
           this.gap(at, command.pos, PIPE_GAP)
-          this.node(command, { ...place, pipeline, stage: node.commands.length > 1 ? stage : place.stage })
+          this.node(command, placed(place, pipeline, node.commands.length > 1 ? stage : place.stage, place.background))
           at = command.end
         })
         return
@@ -150,7 +158,7 @@ class Walker {
         let at = node.pos
         for (const command of node.commands) {
           this.gap(at, command.pos, LIST_GAP)
-          this.node(command, { ...place, pipeline: this.pipelines++, stage: 0 })
+          this.node(command, placed(place, this.pipelines++, 0, place.background))
           at = command.end
         }
         return
@@ -250,9 +258,10 @@ class Walker {
     const assignments: Assignment[] = []
     const redirections: Redirection[] = []
     let at = node.pos
-    const items: SyntaxNode[] = [...node.prefix]
+    const items: SyntaxNode[] = []
+    for (const item of node.prefix) items.push(item)
     if (node.name) items.push(node.name)
-    items.push(...node.suffix)
+    for (const item of node.suffix) items.push(item)
     // A here-document's closing words stand far below its command, so order and gaps are checked for the others only.
     let ordered = true
     for (const item of items) {
@@ -275,7 +284,8 @@ class Walker {
       }
     }
     if (ordered) this.gap(at, node.end, BLANK)
-    this.commands.push({ ...this.span(node), words, assignments, redirections, place })
+    const { start, end } = this.span(node)
+    this.commands.push({ start, end, words, assignments, redirections, place })
     this.hidden(words, place)
   }
 
@@ -361,8 +371,10 @@ class Walker {
 
   private redirection(node: Node<'Redirect'> | Node<'HereString'> | Node<'HereDoc'>, place: Place): Redirection {
     const descriptor = node.descriptor
+    const { start, end } = this.span(node)
     const base = {
-      ...this.span(node),
+      start,
+      end,
       operator: node.operator,
       fd: descriptor?.type === 'FileDescriptor' ? descriptor.value : null,
       fdVariable: descriptor?.type === 'FileDescriptorVariable' ? descriptor.name : null,
@@ -370,7 +382,15 @@ class Walker {
     if (node.type === 'HereDoc') {
       this.plain = false
       for (const part of node.body.parts ?? []) this.descendPart(part, this.enter(place, 'here-document'))
-      return { ...base, target: null, body: node.body.text }
+      return {
+        start,
+        end,
+        operator: base.operator,
+        fd: base.fd,
+        fdVariable: base.fdVariable,
+        target: null,
+        body: node.body.text,
+      }
     }
     const target = node.target ? this.word(node.target, place) : null
     // `3<&-cmd`: bash closes the descriptor and runs `cmd`, the parser sees one word.
@@ -385,7 +405,7 @@ class Walker {
       this.find('uncovered', node, 'The shell expands this target twice.')
       if (/\$\(|`|[<>]\(/.test(target.shape)) this.commands.push(...scanShell(target.shape, target))
     }
-    return { ...base, target, body: null }
+    return { start, end, operator: base.operator, fd: base.fd, fdVariable: base.fdVariable, target, body: null }
   }
 
   private descendPart(part: SyntaxNode, place: Place): void {
@@ -399,15 +419,20 @@ class Walker {
 
   word(node: UnbashWord, place: Place): Word {
     const span = this.span(node)
+    // The parser takes a word apart when it is first asked for its parts; these have none.
+    if (PLAIN_WORD.test(node.text)) {
+      const { text } = node
+      return word(span, text, text, STATIC, text)
+    }
     const parts = node.parts
     if (!parts) {
       const text = node.text
       const looksDynamic = OVERLOOKED.test(text) || text.startsWith('(') || oddBraces(text)
       if (looksDynamic) this.find('uncovered', node, 'The parser did not take this word apart.')
-      if (looksDynamic) return { ...span, value: null, shape: node.value, dynamic: ['unknown'], prefix: '' }
+      if (looksDynamic) return word(span, null, node.value, ['unknown'], '')
       if (text.charCodeAt(0) === 126 /* ~ */ || (text.includes('~') && INNER_TILDE.test(text)))
-        return { ...span, value: null, shape: node.value, dynamic: ['tilde'], prefix: '' }
-      return { ...span, value: node.value, shape: node.value, dynamic: [], prefix: node.value }
+        return word(span, null, node.value, ['tilde'], '')
+      return word(span, node.value, node.value, STATIC, node.value)
     }
     const dynamic: Dynamic[] = []
     let shape = ''
@@ -498,8 +523,8 @@ class Walker {
       }
     }
     for (const part of parts) take(part)
-    if (dynamic.length === 0) return { ...span, value: shape, shape, dynamic, prefix: shape }
-    return { ...span, value: null, shape, dynamic, prefix: prefix ?? '' }
+    if (dynamic.length === 0) return word(span, shape, shape, STATIC, shape)
+    return word(span, null, shape, dynamic, prefix ?? '')
   }
 }
 
@@ -551,14 +576,28 @@ export function parseShell(text: string, origin: Span | null = null): ParsedShel
       ],
       { tooLarge, tooDeep },
     )
-  if (tooDeep)
-    return coarse(
-      [{ rule: 'too_deep', ...whole, sentence: 'The command is nested too deeply to be judged piece by piece.' }],
-      { tooLarge, tooDeep },
+  const deep = (): ParsedShell =>
+    coarse(
+      [
+        {
+          rule: 'too_deep',
+          start: whole.start,
+          end: whole.end,
+          sentence: 'The command is nested too deeply to be judged piece by piece.',
+        },
+      ],
+      { tooLarge, tooDeep: true },
     )
+  if (tooDeep) return deep()
   const walker = new Walker(text, origin)
   const script = parse(text)
-  walker.script(script, OUTERMOST)
+  try {
+    walker.script(script, OUTERMOST)
+  } catch (error) {
+    // A sum of thousands of parts is a tree as deep: it has no brackets to be counted beforehand.
+    if (error instanceof RangeError) return deep()
+    throw error
+  }
   const split = SPLIT_TOKEN.exec(text)
   if (split)
     walker.find(

@@ -33,6 +33,9 @@ const RESERVED = new Set([
   'done',
 ])
 
+/** Characters that mean nothing to the shell wherever they stand. */
+const PLAIN_RUN = /[A-Za-z0-9_./:@%+,=-]+/y
+
 /**
  * The coarse reader for texts the parser must not or cannot take: one pass, no recursion, linear time. It splits at every
  * separator, decodes quotes, and enters substitutions wherever they stand. It sees too many commands rather than too few, so its
@@ -63,16 +66,20 @@ export function scanShell(text: string, origin: Span | null = null): SimpleComma
   const endWord = (at: number): void => {
     if (frame.started < 0) return
     const literal = frame.dynamic.length === 0
+    const place = span(frame.started, at)
     const word: Word = {
-      ...span(frame.started, at),
+      start: place.start,
+      end: place.end,
       value: literal ? frame.shape : null,
       shape: frame.shape,
       dynamic: frame.dynamic,
       prefix: literal ? frame.shape : '',
     }
     if (frame.operator) {
+      const whole = span(frame.operator.at, at)
       frame.redirections.push({
-        ...span(frame.operator.at, at),
+        start: whole.start,
+        end: whole.end,
         operator: frame.operator.text,
         fd: null,
         fdVariable: null,
@@ -100,7 +107,15 @@ export function scanShell(text: string, origin: Span | null = null): SimpleComma
       // Leading `NAME=value` words only set the environment.
       const skip = words.findIndex((word) => !/^[A-Za-z_][A-Za-z0-9_]*\+?=/.test(word.shape))
       if (skip > 0) words = words.slice(skip)
-      commands.push({ ...span(first.start, at), words, assignments: [], redirections: frame.redirections, place })
+      const whole = span(first.start, at)
+      commands.push({
+        start: whole.start,
+        end: whole.end,
+        words,
+        assignments: [],
+        redirections: frame.redirections,
+        place,
+      })
     }
     frame.words = []
     frame.redirections = []
@@ -248,6 +263,12 @@ export function scanShell(text: string, origin: Span | null = null): SimpleComma
       continue
     }
     begin(i)
+    PLAIN_RUN.lastIndex = i
+    if (PLAIN_RUN.test(text)) {
+      frame.shape += text.slice(i, PLAIN_RUN.lastIndex)
+      i = PLAIN_RUN.lastIndex
+      continue
+    }
     if (c === '$') dynamic('variable')
     else if (c === '*' || c === '?' || c === '[') dynamic('glob')
     else if (c === '~' && frame.started === i) dynamic('tilde')

@@ -8,6 +8,12 @@ const programs = (text: string) =>
   unfold(parseShell(text)).invocations.map((invocation) => invocation.words.map((word) => word.shape).join(' '))
 
 describe('parseShell', () => {
+  it('takes a tree that is too deep for one that cannot be judged, not for a fault', () => {
+    const parsed = parseShell(`echo $((${'1+'.repeat(8000)}1)); rm -rf a`)
+    expect(parsed.tooDeep).toBe(true)
+    expect(parsed.commands.some(({ words }) => words[0]?.shape === 'rm')).toBe(true)
+  })
+
   it('decodes words', () => {
     expect(values("l's' -\"l\"a \\-x a\\ b $'\\x41\\n' 'it''s' a\\\nb")).toEqual([
       ['ls', '-la', '-x', 'a b', 'A\n', 'its', 'ab'],

@@ -207,6 +207,8 @@ export function programName(word: Word | undefined): string {
 /** Like `programName`, but any path counts: `/opt/x/rm` may well be `rm`. For finding danger only. */
 export function suspectedName(word: Word | undefined): string {
   const shape = word?.shape ?? ''
+  // Most names are just names.
+  if (!/[/\\]|\.exe$/i.test(shape)) return shape
   return shape.slice(Math.max(shape.lastIndexOf('/'), shape.lastIndexOf('\\')) + 1).replace(/\.exe$/i, '')
 }
 
