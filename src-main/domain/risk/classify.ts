@@ -330,20 +330,26 @@ function tagged(out: Judgement, risk: Risk, options: ClassifyOptions): Risk {
   return highest
 }
 
+const PRIVILEGED = new Set(['sudo', 'sudo-rs', 'doas', 'su', 'pkexec', 'run0', 'runuser'])
+
 /** `coarse`: it will be asked about in any case, so that only what makes it worse is looked for. */
 function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, out: Judgement, coarse = false): void {
   const { words } = invocation
   const where = invocation.remote ? elsewhere(here) : here
   const head = words[0] as Word
   const name = suspectedName(head)
-  const span = spanOf(words)
+  let whole: Span | null = null
+  const span = (): Span => {
+    whole ??= spanOf(words)
+    return whole
+  }
   out.effect('exec', name === '' ? 'unknown' : name)
-  if (/^(?:sudo|sudo-rs|doas|su|pkexec|run0|runuser)$/.test(name)) out.effect('privilege', name)
+  if (PRIVILEGED.has(name)) out.effect('privilege', name)
   if (invocation.remote) out.effect('network', invocation.via.join(' '))
   const program = rules.programs.get(programName(head))
   if (program && asksForHelp(program, words)) return
   for (const { rule, detail } of destructions(rules, where, invocation)) {
-    out.reason(rule.id, 'destructive', span, rule.sentence)
+    out.reason(rule.id, 'destructive', span(), rule.sentence)
     for (const kind of rule.effects) out.effect(kind, detail)
   }
   // A secret counts where its content is handed on. What a schema understands is judged by the roles of its words.
@@ -361,10 +367,10 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, ou
     // It reads a folder that is not even named.
     if (matched && !words.includes(matched.at)) {
       const secret = secretOf(rules, where, matched.at)
-      if (secret?.certain) secretFound(span, secret.rule, out)
+      if (secret?.certain) secretFound(span(), secret.rule, out)
     }
     const pattern = rules.secretPatternFirst.has(name) ? positionals(words, undefined)[0] : undefined
-    for (const word of words.slice(1)) {
+    for (const word of distinct(words)) {
       if (word === pattern && !/^[~/.]/.test(word.shape)) continue
       for (const candidate of pathCandidates(word.shape)) {
         if (candidate === '') continue
@@ -373,7 +379,8 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, ou
       }
     }
   }
-  const inline = rules.inlineEval.get(name) ?? rules.inlineEval.get(name.replace(/[\d.]+$/, ''))
+  const inline =
+    rules.inlineEval.get(name) ?? (/\d$/.test(name) ? rules.inlineEval.get(name.replace(/[\d.]+$/, '')) : undefined)
   const byOption = inline?.some((option) => hasOption(words, option)) ?? false
   const byOperand =
     rules.inlineOperand.has(name) &&
@@ -387,7 +394,7 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, ou
       out.reason(
         'inline_program',
         'config_mutation',
-        span,
+        span(),
         `Gives ${name} a program text to run, which can do anything.`,
       )
     for (const word of matched?.kind === 'match' ? [] : words.slice(1))
@@ -399,12 +406,12 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, ou
   if (byOption || byOperand || inline !== undefined) {
     const texts = (byOption || byOperand) && matched?.kind !== 'match' ? words.slice(1).map((word) => word.shape) : []
     if (invocation.input !== null) texts.push(invocation.input)
-    for (const code of texts) judgeCode(code, span, invocation, rules, where, out)
+    for (const code of texts) judgeCode(code, span(), invocation, rules, where, out)
   }
   if (rules.sqlClients.has(name)) {
     const sql = words.slice(1).find((word) => sqlDestroys(word.shape))
     if (sql || (invocation.input !== null && sqlDestroys(invocation.input)))
-      out.reason('sql_destroys', 'destructive', sql ?? span, 'The SQL throws away tables or all of their rows.')
+      out.reason('sql_destroys', 'destructive', sql ?? span(), 'The SQL throws away tables or all of their rows.')
   }
   // With a script it was given to run it needs no terminal, whatever the script does.
   if (rules.interactive.has(name) && matched?.kind !== 'match' && !matched?.rule.endsWith('_script')) {
@@ -412,10 +419,22 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, ou
     out.reason(
       'interactive',
       'config_mutation',
-      span,
+      span(),
       `${name} needs a terminal, which a command run from here does not have.`,
     )
   }
+}
+
+/** The words behind the first, each form once: a long command repeats them. */
+function distinct(words: readonly Word[]): readonly Word[] {
+  if (words.length < 64) return words.slice(1)
+  const seen = new Map<string, Word>()
+  for (let i = 1; i < words.length; i++) {
+    const word = words[i] as Word
+    const key = word.value === null ? `${word.dynamic.join()} ${word.shape}` : word.shape
+    if (!seen.has(key)) seen.set(key, word)
+  }
+  return [...seen.values()]
 }
 
 /** A program text is not understood, but the commands written in it are looked at. */

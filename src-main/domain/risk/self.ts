@@ -219,9 +219,11 @@ export function sweepsSelf(invocation: Invocation, where: Where): Word | null {
     const operands = words.filter(({ shape }, i) => i > 0 && !shape.startsWith('-'))
     if ((name === 'mv' || !trees) && operands.length > 1) last = words.indexOf(operands[operands.length - 1] as Word)
   }
+  const harmless = new Set<string>()
   for (let i = 1; i < words.length; i++) {
     const word = words[i] as Word
-    if (i === last || !/[/~.*?$]/.test(word.shape)) continue
+    if (i === last || harmless.has(word.shape) || !/[/~.*?$]/.test(word.shape)) continue
+    harmless.add(word.shape)
     for (const candidate of [word.shape, ...pathCandidates(word.shape), word.shape.split(':')[0] as string]) {
       if (candidate === '' || !/^(?:[/~]|\.\.?(?:\/|$)|\$\{?(?:HOME|PWD)\b|[*?])/.test(candidate)) continue
       if (holdsHome(candidate, where)) return word
@@ -239,8 +241,16 @@ export function reachesSelf(
   const any = commands[0]
   // Whatever runs in Nomos's own folder works on its files.
   if (any && where.homes.some((home) => relation(where.cwd, home) === 'inside')) return any
+  // What was found harmless once is harmless again: long texts repeat their words.
+  const harmless = new Set<string>()
   for (const command of commands) {
-    for (const word of command.words) if (namesHome(word.shape, where, word.value !== null)) return word
+    for (const word of command.words) {
+      const literal = word.value !== null
+      const key = literal ? word.shape : `\0${word.shape}`
+      if (harmless.has(key)) continue
+      if (namesHome(word.shape, where, literal)) return word
+      harmless.add(key)
+    }
     for (const { target, body } of command.redirections) {
       if (target && namesHome(target.shape, where)) return target
       if (body !== null && namesHome(body, where)) return command
