@@ -57,6 +57,10 @@ function requireOperator(caller: Caller): void {
   }
 }
 
+const notYet = (): never => {
+  throw new NomosError('unavailable', 'This part of the policy is not there yet.')
+}
+
 /** The one table of what can be asked of the core. A route without a handler does not compile. */
 export function createApi(deps: ApiDeps): Dispatch {
   const { store, clock, ids, feed, gate, desk, loop, fleet, policy, settings, health } = deps
@@ -302,6 +306,49 @@ export function createApi(deps: ApiDeps): Dispatch {
       requireOperator(caller)
       policy.setSwitch(name, on, 'operator')
       return policy.show('main')
+    },
+    'policy.inspect': notYet,
+    'policy.fileGet': notYet,
+    'policy.simulate': notYet,
+    'policy.replay': notYet,
+    'grants.kinds': notYet,
+    'grants.list': notYet,
+    'approvals.alwaysOffer': notYet,
+    'policy.save': (caller) => {
+      requireOperator(caller)
+      return notYet()
+    },
+    'policy.allowlistAdd': (caller) => {
+      requireOperator(caller)
+      return notYet()
+    },
+    'policy.allowlistRemove': (caller) => {
+      requireOperator(caller)
+      return notYet()
+    },
+    'policy.fileSet': (caller) => {
+      requireOperator(caller)
+      return notYet()
+    },
+    'policy.preset': (caller) => {
+      requireOperator(caller)
+      return notYet()
+    },
+    'policy.undo': (caller) => {
+      requireOperator(caller)
+      return notYet()
+    },
+    'policy.clearSession': (caller) => {
+      requireOperator(caller)
+      return notYet()
+    },
+    'grants.add': (caller) => {
+      requireOperator(caller)
+      return notYet()
+    },
+    'grants.revoke': (caller) => {
+      requireOperator(caller)
+      return notYet()
     },
     'policy.setCompound': (caller, { compound }) => {
       requireOperator(caller)

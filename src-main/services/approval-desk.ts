@@ -6,6 +6,12 @@ import type { Caller, Clock, Feed, Log, Store } from '../ports'
 
 export type Answer =
   | { readonly kind: 'approve'; readonly phrase: string | null }
+  | {
+      readonly kind: 'approve-always'
+      /** ms since the epoch, or null for no end. */
+      readonly expiresAt: number | null
+      readonly scope: 'target' | 'session'
+    }
   | { readonly kind: 'deny'; readonly note: string | null }
 
 export interface ApprovalDesk {
@@ -130,6 +136,9 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
         })
       }
       const base = { by: 'operator', surface: caller.surface, at: clock.now() }
+      if (answer.kind === 'approve-always') {
+        throw new NomosError('unavailable', '"Allow always" is not there yet.', { field: 'answer' })
+      }
       if (answer.kind === 'approve') {
         requirePhrase(caller, approval, answer.phrase)
         settle(caller, approval, 'approved', {

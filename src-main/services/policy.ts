@@ -78,6 +78,8 @@ export function createPolicy(deps: {
         problem: read.kind === 'broken' ? read.problem : null,
         ...merged,
         ...policy.switches(),
+        elevated: [],
+        open: merged.security === 'full' && merged.ask === 'off' && !merged.riskGate,
         version,
       }
     },

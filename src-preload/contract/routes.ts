@@ -1,10 +1,15 @@
 import { z } from 'zod'
 import {
+  AllowlistEntryView,
+  AllowlistInput,
+  AlwaysOffer,
   ApprovalView,
   Compound,
   DoctorCheck,
   ExecutionState,
   ExecutionView,
+  GrantKindView,
+  GrantView,
   HealthProblem,
   Host,
   HostInput,
@@ -13,15 +18,32 @@ import {
   LedgerReport,
   Message,
   ModelSettingsInput,
+  PolicyDraft,
+  PolicyFields,
+  PolicyFileName,
+  PolicyInspection,
+  PolicySaved,
   PolicyView,
+  PresetName,
+  Replay,
   Session,
   SettingsView,
+  Simulation,
   Target,
 } from './model'
 
 const Id = z.string().min(1).max(64)
 const Nothing = z.object({}).strict()
 const Done = z.object({ done: z.literal(true) })
+/** Name of a policy agent: `main`, `mcp:<client>`, `runbook:<id>`. */
+const Agent = z
+  .string()
+  .regex(
+    /^[A-Za-z][A-Za-z0-9_.:-]{0,63}$/,
+    'use letters, digits and "_", ".", ":", "-", for example main or mcp:editor',
+  )
+/** The content an edit started from; another one that stands there now is a conflict. null: whatever stands there. */
+const Base = z.string().max(64).nullable()
 const list = <T extends z.ZodType>(item: T) => z.array(item).readonly()
 
 /** What may be remembered of the window: small JSON values by name. It never decides anything. */
@@ -61,7 +83,12 @@ export const routes = {
   /** A message, or `/run <target> [--why "…"] <command>`; main reads which. */
   'chat.send': {
     input: z.object({ session: Id, text: z.string().max(262_144) }),
-    output: z.object({ kind: z.enum(['message', 'run']), executionId: z.string().nullable() }),
+    output: z.object({
+      kind: z.enum(['message', 'run', 'policy']),
+      executionId: z.string().nullable(),
+      /** What was done, for `policy` (`/exec`, `/elevated`). */
+      sentence: z.string().nullable().optional(),
+    }),
   },
   'chat.stop': { input: z.object({ session: Id }), output: Done },
   'chat.retry': { input: z.object({ session: Id }), output: Done },
@@ -101,6 +128,15 @@ export const routes = {
       id: Id,
       answer: z.discriminatedUnion('kind', [
         z.object({ kind: z.literal('approve'), phrase: z.string().max(500).nullable() }),
+        /**
+         * Runs it, and stores exactly these words for this agent: at this target (`target`), or there and in this session only. `expiresAt` in
+         * ms since the epoch, null for no end. Only what `approvals.alwaysOffer` offers.
+         */
+        z.object({
+          kind: z.literal('approve-always'),
+          expiresAt: z.number().int().positive().nullable(),
+          scope: z.enum(['target', 'session']),
+        }),
         z.object({ kind: z.literal('deny'), note: z.string().max(2000).nullable() }),
       ]),
       /** The digest of what the answerer saw; another one is refused as drift. */
@@ -108,6 +144,7 @@ export const routes = {
     }),
     output: ApprovalView,
   },
+  'approvals.alwaysOffer': { input: z.object({ id: Id }), output: AlwaysOffer },
 
   'ledger.page': {
     input: z.object({ before: z.number().int().nullable(), limit: z.number().int().min(1).max(200) }),
@@ -145,6 +182,88 @@ export const routes = {
     input: z.object({ name: z.enum(['askAboutEverything', 'pauseAutomatic']), on: z.boolean() }),
     output: PolicyView,
   },
+  'policy.inspect': {
+    input: z.object({ agent: Agent, target: z.string().max(128), session: Id.nullable() }),
+    output: PolicyInspection,
+  },
+  /**
+   * Writes fields of a layer. `both` writes them to the two files in one step (fields that one of them does not have are left out there).
+   * `agent` null: for all agents. `conflict` shows both versions when another one was saved meanwhile.
+   */
+  'policy.save': {
+    input: z.object({
+      layer: z.enum(['host', 'requested', 'both']),
+      agent: Agent.nullable(),
+      fields: PolicyFields,
+      baseVersion: Base,
+      baseConfigVersion: Base.optional(),
+    }),
+    output: PolicySaved,
+  },
+  'policy.allowlistAdd': {
+    input: z.object({ agent: Agent, entry: AllowlistInput, baseVersion: Base }),
+    output: AllowlistEntryView,
+  },
+  'policy.allowlistRemove': {
+    input: z.object({ agent: Agent, id: z.string().min(1).max(128), baseVersion: Base }),
+    output: Done,
+  },
+  /** The canonical text of a file, without the socket's token; of a broken one the text as it is. */
+  'policy.fileGet': {
+    input: z.object({ file: PolicyFileName }),
+    output: z.object({
+      path: z.string(),
+      source: z.enum(['absent', 'file', 'broken']),
+      problem: z.string().nullable(),
+      text: z.string(),
+      version: z.string(),
+    }),
+  },
+  /** Puts a text (JSON5) in the place of a file. Socket and token stay; a backup is kept. With `dryRun` only the difference is answered. */
+  'policy.fileSet': {
+    input: z.object({
+      file: PolicyFileName,
+      text: z.string().max(8 * 1024 * 1024),
+      baseVersion: Base,
+      dryRun: z.boolean(),
+    }),
+    output: PolicySaved,
+  },
+  /** Writes a preset into both files in one step. */
+  'policy.preset': { input: z.object({ name: PresetName, dryRun: z.boolean() }), output: PolicySaved },
+  /** Takes back the last save of this app; refused when the files were changed since. */
+  'policy.undo': { input: Nothing, output: PolicySaved },
+  /** Ends `/exec` and `/elevated` of a session. */
+  'policy.clearSession': { input: z.object({ session: Id }), output: PolicyView },
+  'policy.simulate': {
+    input: z.object({
+      command: z.string().max(1_048_576),
+      target: z.string().max(128),
+      agent: Agent,
+      session: Id.nullable(),
+      draft: PolicyDraft.optional(),
+    }),
+    output: Simulation,
+  },
+  'policy.replay': {
+    input: z.object({ agent: Agent, draft: PolicyDraft, limit: z.number().int().min(1).max(1000) }),
+    output: Replay,
+  },
+  'grants.kinds': { input: Nothing, output: list(GrantKindView) },
+  /** Those that have not run out, soonest end first. */
+  'grants.list': { input: Nothing, output: list(GrantView) },
+  'grants.add': {
+    input: z.object({
+      agent: Agent,
+      target: z.string().min(1).max(128),
+      kinds: z.array(z.string().max(64)).min(1).max(32).readonly(),
+      /** At most 24 hours from now. */
+      minutes: z.number().int().min(1).max(1440),
+      note: z.string().max(500).nullable(),
+    }),
+    output: GrantView,
+  },
+  'grants.revoke': { input: z.object({ id: Id }), output: Done },
   'policy.setCompound': { input: z.object({ compound: Compound }), output: SettingsView },
   'doctor.run': { input: Nothing, output: list(DoctorCheck) },
 } as const satisfies Record<string, { input: z.ZodType; output: z.ZodType }>

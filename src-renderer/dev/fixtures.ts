@@ -489,6 +489,8 @@ export const policy: PolicyView = {
   strictInlineEval: true,
   askAboutEverything: false,
   pauseAutomatic: false,
+  elevated: [],
+  open: false,
   version: 'b3f2a1c0d9',
 }
 

@@ -120,6 +120,9 @@ function say(patch: Partial<Message> & { session: string }): Message {
 type Handlers = { [R in RouteName]: (input: RouteArgument<R>) => RouteOutput<R> | Promise<RouteOutput<R>> }
 
 const done = { done: true as const }
+const notPlayed = (): never => {
+  throw new Refused('unavailable', 'The played core has no policy files.')
+}
 const open = (): ExecutionView[] =>
   [...executions.values()]
     .filter((view) => ['requested', 'pending_approval', 'approved', 'running'].includes(view.state))
@@ -323,7 +326,11 @@ const handlers: Handlers = {
       })
       throw new Refused('already_settled', 'This was already settled at the command line: denied a moment ago.')
     }
-    if (answer.kind === 'approve' && approval.phrase !== null && answer.phrase !== approval.phrase) {
+    if (
+      answer.kind !== 'deny' &&
+      approval.phrase !== null &&
+      (answer.kind === 'approve-always' || answer.phrase !== approval.phrase)
+    ) {
       throw new Refused(
         'wrong_phrase',
         `The phrase does not match, so nothing was run. Type exactly: ${approval.phrase}`,
@@ -331,7 +338,7 @@ const handlers: Handlers = {
     }
     const settled = {
       ...approval,
-      state: answer.kind === 'approve' ? ('approved' as const) : ('denied' as const),
+      state: answer.kind === 'deny' ? ('denied' as const) : ('approved' as const),
       settlement: {
         by: 'operator',
         surface: 'window' as const,
@@ -340,10 +347,11 @@ const handlers: Handlers = {
         at: Date.now(),
       },
     }
-    put({ ...view, state: answer.kind === 'approve' ? 'approved' : 'denied', approval: settled })
-    if (answer.kind === 'approve') setTimeout(() => play(view.id), 30)
+    put({ ...view, state: answer.kind === 'deny' ? 'denied' : 'approved', approval: settled })
+    if (answer.kind !== 'deny') setTimeout(() => play(view.id), 30)
     return settled
   },
+  'approvals.alwaysOffer': () => ({ entries: [], refusal: 'The played core stores nothing.' }),
   'ledger.page': ({ before, limit }) => {
     const all = empty ? [] : [...data.ledger].reverse().filter((entry) => before === null || entry.seq < before)
     return { entries: all.slice(0, limit), more: all.length > limit }
@@ -428,6 +436,21 @@ const handlers: Handlers = {
     policy = { ...policy, [name]: on }
     return policy
   },
+  'policy.clearSession': () => policy,
+  'policy.inspect': notPlayed,
+  'policy.save': notPlayed,
+  'policy.allowlistAdd': notPlayed,
+  'policy.allowlistRemove': notPlayed,
+  'policy.fileGet': notPlayed,
+  'policy.fileSet': notPlayed,
+  'policy.preset': notPlayed,
+  'policy.undo': notPlayed,
+  'policy.simulate': notPlayed,
+  'policy.replay': notPlayed,
+  'grants.kinds': notPlayed,
+  'grants.add': notPlayed,
+  'grants.list': () => [],
+  'grants.revoke': () => done,
   'policy.setCompound': ({ compound }) => {
     settings = { ...settings, compound }
     return settings
