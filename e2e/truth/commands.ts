@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { classify, type RuleSet } from '../../src-main/domain/risk'
+import { cachesOf, classify, type RuleSet } from '../../src-main/domain/risk'
+import { HOME } from './root'
 
 /** A command that would run by itself in one posture at least. */
 export interface ReadOnlyCommand {
@@ -9,6 +10,8 @@ export interface ReadOnlyCommand {
   readonly network: boolean
   /** It does not end by itself. */
   readonly unending: boolean
+  /** Paths that its schema declares as caches of its own. */
+  readonly caches: readonly string[]
 }
 
 /** The collections to measure on; none of them is part of the project. */
@@ -28,13 +31,14 @@ export function corpus(name: string): readonly string[] {
 export function readOnlyOf(commands: readonly string[], rules: RuleSet): readonly ReadOnlyCommand[] {
   return [...new Set(commands)].flatMap((command) => {
     const verdicts = (['default', 'every-segment'] as const)
-      .map((posture) => classify(command, { rules, posture, cwd: '/srv/app', homeFolder: '/home/ann' }))
+      .map((posture) => classify(command, { rules, posture, cwd: '/srv/app', homeFolder: HOME }))
       .filter(({ risk }) => risk === 'read_only')
     if (verdicts.length === 0) return []
     return {
       command,
       network: verdicts.some(({ effects }) => effects.some(({ kind }) => kind === 'network')),
       unending: verdicts.some(({ flags }) => flags.unending),
+      caches: [...new Set(verdicts.flatMap(({ reasons }) => cachesOf(reasons, rules)))],
     }
   })
 }

@@ -1,4 +1,5 @@
 import { cpus } from 'node:os'
+import { cacheFor } from './caches'
 import type { ReadOnlyCommand } from './commands'
 import { type Exception, exceptionFor } from './exceptions'
 import { createDisposableRoot } from './root'
@@ -23,6 +24,8 @@ export interface Report {
   readonly violations: readonly { readonly command: string; readonly deeds: readonly Deed[] }[]
   /** Exceptions that were needed, with how many commands needed them. */
   readonly used: ReadonlyMap<Exception, number>
+  /** Declared caches that were written to, with how many deeds that were. */
+  readonly caches: ReadonlyMap<string, number>
   /** Commands that asked a name server although their schema does not speak of the network. */
   readonly askedNames: readonly string[]
   /** Paths that were changed in the root and that no trace accounts for. */
@@ -54,6 +57,7 @@ export async function measure(
     const missing = new Map<string, number>()
     const used = new Map<Exception, number>()
     const askedNames: string[] = []
+    const caches = new Map<string, number>()
     const excused = new Set<string>()
     let skipped = 0
     let stopped = 0
@@ -73,6 +77,12 @@ export async function measure(
         if (run.askedNames && !wanted.network) askedNames.push(wanted.command)
         const bad = run.deeds.filter((deed) => {
           if (deed.kind === 'connect' && wanted.network) return false
+          const cache = cacheFor(deed, wanted.caches)
+          if (cache !== undefined) {
+            caches.set(cache, (caches.get(cache) ?? 0) + 1)
+            excused.add(deed.subject)
+            return false
+          }
           const exception = exceptionFor(deed, exceptions)
           if (exception === undefined) return true
           used.set(exception, (used.get(exception) ?? 0) + 1)
@@ -102,6 +112,7 @@ export async function measure(
       missing,
       violations,
       used,
+      caches,
       askedNames,
       unseen,
       seconds: Math.round((performance.now() - begun) / 100) / 10,
@@ -125,6 +136,7 @@ export function summaryOf(report: Report): string {
     stopped: report.stopped,
     violations: report.violations.length,
     exceptions: Object.fromEntries([...report.used].map(([{ reason }, times]) => [reason, times])),
+    caches: Object.fromEntries(report.caches),
     askedNames: report.askedNames,
     missingPrograms: [...report.missing.keys()].sort().join(' '),
     seconds: report.seconds,

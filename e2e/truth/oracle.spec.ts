@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cacheFor } from './caches'
 import { createDisposableRoot, type DisposableRoot, isolationProblem } from './root'
 import { runTraced } from './run'
 import type { DeedKind } from './trace'
@@ -90,5 +91,36 @@ describe.skipIf(problem !== null)('the truth oracle', () => {
     }
     expect(existsSync('/usr/nomos-truth') || existsSync('/nomos-truth')).toBe(false)
     expect(existsSync(join(root.folder, 'srv/app/Makefile'))).toBe(true)
+  })
+})
+
+describe('a declared cache', () => {
+  const caches = ['~/.npm/_logs', '/var/log/dnf*.log', '~/.docker/trust']
+  const covered = (kind: DeedKind, call: string, subject: string): boolean =>
+    cacheFor({ kind, call, subject, program: 'x', result: '0' }, caches) !== undefined
+
+  it.each<readonly [DeedKind, string, string]>([
+    ['write', 'openat', '/home/ann/.npm/_logs/a/b.log'],
+    ['remove', 'unlink', '/home/ann/.npm/_logs/a.log'],
+    ['metadata', 'chmod', '/home/ann/.docker/trust'],
+    ['write', 'openat', '/var/log/dnf.librepo.log'],
+    ['write', 'rename', '/home/ann/.npm/_logs/a -> /home/ann/.npm/_logs/b'],
+    ['write', 'mkdir', '/home/ann/.npm'],
+  ])('covers %s by %s of %s', (kind, call, subject) => {
+    expect(covered(kind, call, subject)).toBe(true)
+  })
+
+  it.each<readonly [DeedKind, string, string]>([
+    ['write', 'openat', '/home/ann/.npmrc'],
+    ['write', 'openat', '/home/ann/.npm'],
+    ['write', 'openat', '/home/ann/.npm/_logs2'],
+    ['remove', 'rmdir', '/home/ann/.docker'],
+    ['write', 'openat', '/var/log/dnf/other.log'],
+    ['write', 'openat', '/srv/home/ann/.npm/_logs/a'],
+    ['write', 'rename', '/home/ann/.npm/_logs/a -> /etc/passwd'],
+    ['run', 'execve', '/home/ann/.npm/_logs/a'],
+    ['connect', 'connect', '/home/ann/.npm/_logs/a'],
+  ])('does not cover %s by %s of %s', (kind, call, subject) => {
+    expect(covered(kind, call, subject)).toBe(false)
   })
 })

@@ -16,6 +16,9 @@ import { join } from 'node:path'
 import { baseEnvironments, SYSTEM_FOLDERS } from '../../src-main/adapters/local'
 import { furnish } from './furnish'
 
+/** The home folder of who runs the commands, the one our examples are written for. */
+export const HOME = '/home/ann'
+
 /** Started by root, the runs get a user of their own: whatever they broke out of, they would own nothing. */
 const NOBODY = 61184
 
@@ -99,7 +102,7 @@ export function createDisposableRoot(commands: readonly string[], tree = '/'): D
     environment: {
       ...baseEnvironments({
         PATH: SYSTEM_FOLDERS.join(':'),
-        HOME: '/home/ann',
+        HOME,
         USER: 'ann',
         LOGNAME: 'ann',
         SHELL: '/bin/bash',

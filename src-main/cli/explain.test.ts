@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Posture } from '../../src-preload/contract/model'
-import { classify, compileRules } from '../domain/risk'
+import { cachesOf, classify, compileRules } from '../domain/risk'
 import { byDefault, explanation, onlyPostureAgainst, widthOf } from './explain'
 import { markedView, wrapped } from './marks'
 import { startedBy, startedLines } from './started'
@@ -15,6 +15,7 @@ const rules = compileRules([
       programs: [
         { names: 'df', summary: 'Shows how full file systems are.', options: { flag: '-h' }, operands: 'path...' },
         { names: 'wc', summary: 'Counts lines.', options: { flag: '-l' }, operands: 'read...' },
+        { names: 'pkg', summary: 'Lists packages.', caches: '~/.pkg/cache /var/log/pkg*.log', commands: { list: {} } },
         { names: 'ls', summary: 'Lists what a folder holds.', options: { flag: '-l' }, operands: 'path...' },
       ],
       destructive: [
@@ -46,7 +47,7 @@ function explain(command: string, width = 78, posture: Posture = 'default', whol
   const verdict = classify(command, { rules, posture, cwd: '/srv/app', homeFolder: '/home/ann' })
   const readsOtherwise =
     onlyPostureAgainst(verdict) && classify(command, { rules, posture: 'every-segment' }).risk === 'read_only'
-  return `\n${explanation(command, verdict, { paint: plain, width, posture, whole, readsOtherwise })}`
+  return `\n${explanation(command, verdict, { paint: plain, width, posture, whole, readsOtherwise, caches: cachesOf(verdict.reasons, rules) })}`
 }
 
 describe('an explanation', () => {
@@ -68,6 +69,12 @@ describe('an explanation', () => {
       resolves, the tags of the target. They can only make it stricter.
       "
     `)
+  })
+
+  it('of a program that keeps a cache', () => {
+    const shown = explain('pkg list')
+    expect(shown).toContain('  runs        pkg\n  cache       may write its own: ~/.pkg/cache, /var/log/pkg*.log\n')
+    expect(explain('pkg remove')).not.toContain('may write')
   })
 
   it('of a pipeline of reads, in both postures', () => {
@@ -349,7 +356,7 @@ describe('an explanation', () => {
   it('is coloured at a terminal only, and says the same', () => {
     const command = 'df -h; rm -r /srv/x'
     const verdict = classify(command, { rules, posture: 'default' })
-    const options = { width: 78, posture: 'default' as const, whole: true, readsOtherwise: false }
+    const options = { width: 78, posture: 'default' as const, whole: true, readsOtherwise: false, caches: [] }
     const colour = explanation(command, verdict, { ...options, paint: painter({ isTTY: true }, {}) })
     const none = explanation(command, verdict, { ...options, paint: painter({ isTTY: true }, { NO_COLOR: '1' }) })
     expect(colour).toContain('\u001b[31mrm -r /srv/x\u001b[0m')

@@ -150,6 +150,8 @@ export interface ExplainOptions {
   readonly whole: boolean
   /** Under the posture `every-segment` it is a read. */
   readonly readsOtherwise: boolean
+  /** What its programs may write for themselves, see `cachesOf`. */
+  readonly caches: readonly string[]
 }
 
 /** A verdict as text for the person who typed the command: what it is, where and why, what it starts, what was not looked at. */
@@ -246,6 +248,10 @@ export function explanation(command: string, verdict: Classification, options: E
       }
     }
     out.push(...effectLines(verdict.effects, width, paint))
+    if (options.caches.length > 0) {
+      const may = `may write its own: ${options.caches.join(', ')}`
+      out.push(...labelled('cache', wrapped(may, width - LABEL - 2, 0), paint))
+    }
     out.push(
       ...labelled(
         'understood',

@@ -63,6 +63,8 @@ describe('loadRiskRules', () => {
     ['something that is no option', GOOD.replace('-a --all', 'all'), 4, 'programs.0.options.flag'],
     ['an unknown role', GOOD.replace('path...', 'file...'), 5, 'programs.0.operands'],
     ['a broken pattern', GOOD.replace('path...', '"/(/"'), 5, 'programs.0.operands'],
+    ['a cache that could be anything', GOOD.replace('operands: path...', 'caches: ~/*'), 5, 'programs.0.caches'],
+    ['a cache outside of any folder', GOOD.replace('operands: path...', 'caches: /var/../etc'), 5, 'programs.0.caches'],
     ['an unknown set', GOOD.replace('operands: path...', 'use: nothing'), 5, 'programs.0.use'],
     ['a name used twice', `${GOOD}${GOOD.replace('programs:\n', '')}`, 8, 'programs.1.names'],
   ])('names file, line and field of %s', (_what, text, line, field) => {

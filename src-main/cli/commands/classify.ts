@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type Classification, POSTURES, Posture } from '../../../src-preload/contract/model'
 import { loadRiskRules } from '../../adapters/policy-files'
 import { resourcesFolder } from '../../adapters/system'
-import { classify } from '../../domain/risk'
+import { cachesOf, classify } from '../../domain/risk'
 import { homeOf } from '../app'
 import { CliFailure, EXIT, usage } from '../exits'
 import { byDefault, explanation, onlyPostureAgainst, widthOf } from '../explain'
@@ -49,8 +49,9 @@ export const classifyCommand: Command = async (args, io) => {
 
   const command = rest.join(' ')
   const verdict = judge(command, options.risk)
+  const caches = cachesOf(verdict.reasons, rules)
   if (options.json) {
-    const more = options.explain ? { ...byDefault(command, verdict), starts: startedBy(command) } : {}
+    const more = options.explain ? { ...byDefault(command, verdict), caches, starts: startedBy(command) } : {}
     io.stdout.write(`${answer(command, verdict, more)}\n`)
   } else {
     const paint = painter(io.stdout, io.env)
@@ -62,6 +63,7 @@ export const classifyCommand: Command = async (args, io) => {
       posture: posture.data,
       whole: options.explain,
       readsOtherwise: onlyPostureAgainst(verdict) && classify(command, otherwise).risk === 'read_only',
+      caches,
     })
     await writeAll(io.stdout, text)
   }

@@ -1,6 +1,7 @@
 /** The risk classifier: pure, synchronous, rules as data. */
 export { type ClassifyOptions, classify, phraseVerb } from './classify'
 export {
+  cachesOf,
   compileRules,
   type Example,
   RuleDataError,

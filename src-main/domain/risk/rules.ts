@@ -65,6 +65,13 @@ export type ScriptKind = (typeof SCRIPT_KINDS)[number]
 export const SANDBOX_PROFILES = ['files'] as const
 export type SandboxProfile = (typeof SANDBOX_PROFILES)[number]
 
+/** At least two names deep: a whole home or `/var` is no cache. */
+const CachePaths = Words.superRefine((paths, context) => {
+  for (const path of paths)
+    if (!/^(?:~|\/[\w.-]+)(?:\/[\w.*-]*[\w-][\w.*-]*)+$/.test(path))
+      context.addIssue({ code: 'custom', message: `${path} is not the path of a cache` })
+})
+
 /** Where a program runs the command it is given. */
 export const CARRIERS = ['local', 'shell', 'remote'] as const
 export type Carrier = (typeof CARRIERS)[number]
@@ -177,6 +184,11 @@ const ProgramSchema = form
     summary: z.string(),
     /** The sandbox an automatic run of it may be put in without changing its answer; a test compares the two. */
     sandbox: z.enum(SANDBOX_PROFILES).optional(),
+    /**
+     * Caches and logs of its own that it writes although it only reads: a file, or a folder with all that is in it, `/…` or `~/…`; `*`
+     * stands for anything within a name. The truth test lets it write there and nowhere else; the class of a command is not touched.
+     */
+    caches: CachePaths.optional(),
     read_only: z.array(z.string()).default([]),
     /** Reads in the posture `every-segment` only. */
     every_segment: z.array(z.string()).default([]),
@@ -345,6 +357,8 @@ export interface Program {
   readonly summary: string
   /** See `sandbox` of the schema. */
   readonly sandbox: SandboxProfile | null
+  /** See `caches` of the schema. */
+  readonly caches: readonly string[]
   readonly help: ReadonlySet<string> | null
   readonly forms: readonly Form[]
 }
@@ -648,6 +662,7 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
         names: entry.names,
         summary: entry.summary,
         sandbox: entry.sandbox ?? null,
+        caches: entry.caches ?? [],
         help: entry.help === undefined || entry.help === false ? null : new Set(entry.help === true ? [] : entry.help),
         get forms() {
           forms ??= compileForms(entry, entry.summary, null, context)
@@ -753,6 +768,12 @@ export function compileRules(files: readonly RuleFile[]): RuleSet {
     tags,
     examples,
   }
+}
+
+/** What the programs that were found to read may write for themselves: the paths of their schemas (`caches`), each once. */
+export function cachesOf(reasons: readonly { readonly rule: string }[], { programs }: RuleSet): readonly string[] {
+  const named = reasons.flatMap(({ rule }) => (rule.startsWith('program:') ? [rule.slice('program:'.length)] : []))
+  return [...new Set(named.flatMap((name) => programs.get(name)?.caches ?? []))]
 }
 
 interface Issue {
