@@ -1,5 +1,5 @@
 /** What the bench `gate` measures, in one bundle: the same sources and the same parsers as the app has. */
-export { parse as unbashParse } from 'unbash'
+export { forEachChild, parse as unbashParse } from 'unbash'
 export { Language, Parser } from 'web-tree-sitter'
 export { loadRiskRules } from '../../src-main/adapters/policy-files'
 export { createTreeSitterParser } from '../../src-main/adapters/tree-sitter'

@@ -207,11 +207,11 @@ async function latency(parts, rules, second, log) {
   }
 }
 
-/** The least time of each of two functions over the same text, in turn; milliseconds. */
-function duel(first, second, text, rounds) {
-  const least = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+/** The least time of each of some functions over the same text, in turn; milliseconds. */
+function duel(acts, text, rounds) {
+  const least = acts.map(() => Number.POSITIVE_INFINITY)
   for (let round = 0; round < rounds; round++) {
-    for (const [i, act] of [first, second].entries()) {
+    for (const [i, act] of acts.entries()) {
       const begun = performance.now()
       act(text)
       least[i] = Math.min(least[i], performance.now() - begun)
@@ -222,32 +222,63 @@ function duel(first, second, text, rounds) {
   return least
 }
 
-const shapeRow = (label, [own, bare], text) => ({
+/** The bare parser takes words apart when they are first looked at: what it costs to have the whole tree. */
+function wholeTree({ unbashParse, forEachChild }) {
+  const look = (node) => {
+    if (node.type === 'Word') {
+      void node.value
+      void node.parts
+    }
+    forEachChild(node, look)
+  }
+  return (text) => {
+    try {
+      look(unbashParse(text))
+    } catch (error) {
+      // A sum of thousands of parts is a tree too deep to walk.
+      if (!(error instanceof RangeError)) throw error
+    }
+  }
+}
+
+const shapeRow = (label, [own, bare, whole], text) => ({
   shape: label,
   units: text.length,
   classifyMs: Math.round(own * 100) / 100,
   unbashMs: Math.round(bare * 100) / 100,
+  unbashWholeMs: Math.round(whole * 100) / 100,
   ratio: ratio(own, bare),
+  ratioToWhole: ratio(own, whole),
 })
 
-function shapes({ classify, unbashParse }, rules, log) {
-  const judge = (text) => classify(text, { rules, posture: 'every-segment' })
+function shapes(parts, rules, log) {
+  const { classify, unbashParse } = parts
+  const acts = [(text) => classify(text, { rules, posture: 'every-segment' }), unbashParse, wholeTree(parts)]
   const rows = []
   for (const [label, make] of Object.entries(generators)) {
     const text = make()
     if (text.length > SIZE) throw new Error(`shape "${label}" has ${text.length} units, more than ${SIZE}`)
-    rows.push(shapeRow(label, duel(judge, unbashParse, text, 7), text))
+    rows.push(shapeRow(label, duel(acts, text, 7), text))
   }
   rows.sort((a, b) => b.ratio - a.ratio)
   log(`shapes: worst is "${rows[0].shape}", ${rows[0].ratio}`)
-  return { aim: 'ratio up to 4 for each', over: rows.filter((row) => row.ratio > 4).length, rows }
+  const middle = (list) => list.toSorted((a, b) => a - b)[list.length >> 1]
+  return {
+    aim: 'ratio up to 4 for each',
+    over: rows.filter((row) => row.ratio > 4).length,
+    overWhole: rows.filter((row) => row.ratioToWhole > 4).length,
+    medianRatioToWhole: middle(rows.map((row) => row.ratioToWhole)),
+    slowestMs: Math.max(...rows.map((row) => row.classifyMs)),
+    rows,
+  }
 }
 
 /** Repeats random fragments to 16 KB and keeps the shapes that cost the most compared with the bare parser. */
-function search({ classify, unbashParse }, rules, log) {
+function search(parts, rules, log) {
+  const { classify, unbashParse } = parts
   const seconds = Number(process.env.NOMOS_BENCH_SECONDS ?? 10)
   const seed = Number(process.env.NOMOS_BENCH_SEED ?? 20261129)
-  const judge = (text) => classify(text, { rules, posture: 'every-segment' })
+  const acts = [(text) => classify(text, { rules, posture: 'every-segment' }), unbashParse, wholeTree(parts)]
   const until = performance.now() + seconds * 1000
   const worst = []
   let tried = 0
@@ -255,11 +286,11 @@ function search({ classify, unbashParse }, rules, log) {
   for (const { unit, text } of searched(seed)) {
     if (performance.now() > until) break
     tried++
-    let times = duel(judge, unbashParse, text, 1)
+    let times = duel(acts, text, 1)
     const bar = worst.length < 12 ? 2 : worst[worst.length - 1].ratio
     // Only what looks bad is measured again, well enough to be believed.
     if (times[0] / times[1] <= Math.min(bar, 4)) continue
-    times = duel(judge, unbashParse, text, 5)
+    times = duel(acts, text, 5)
     const row = shapeRow(JSON.stringify(unit), times, text)
     if (row.ratio > 4) over++
     worst.push(row)
