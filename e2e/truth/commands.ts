@@ -15,7 +15,7 @@ export interface ReadOnlyCommand {
 }
 
 /** The collections to measure on; none of them is part of the project. */
-const CORPORA = process.env.NOMOS_CORPORA ?? resolve(import.meta.dirname, '../../../shared/corpora')
+const CORPORA = process.env.NOMOS_BENCH_CORPORA ?? resolve(import.meta.dirname, '../../../shared/corpora')
 
 /** Commands of a collection; empty when it is not there. */
 export function corpus(name: string): readonly string[] {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -11,6 +11,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
+const ABSENT = 'not in any file of this folder'
 let folders = 0
 function lint(files: Readonly<Record<string, string>>): LintReport & { readonly said: readonly string[] } {
   const folder = join(root, String(folders++))
@@ -18,7 +19,9 @@ function lint(files: Readonly<Record<string, string>>): LintReport & { readonly 
     mkdirSync(dirname(join(folder, name)), { recursive: true })
     writeFileSync(join(folder, name), text)
   }
-  const report = lintPolicies(folder)
+  const all = lintPolicies(folder)
+  // These folders hold a rule or two; that the rest is not there has a test of its own.
+  const report = { ...all, faults: all.faults.filter(({ what }) => what !== ABSENT) }
   for (const { remedy } of report.faults) expect(remedy).toMatch(/^[A-Z].*\.$/)
   return { ...report, said: report.faults.map(({ file, line, field, what }) => `${file}:${line} (${field}): ${what}`) }
 }
@@ -170,6 +173,27 @@ programs:
   it('says so when there is nothing to check', () => {
     expect(lint({ 'readme.txt': 'x' }).faults).toMatchObject([{ what: 'holds no rule file' }, {}])
     expect(() => lintPolicies(join(root, 'nowhere'))).toThrow()
+  })
+})
+
+describe('half a policy', () => {
+  it('is told by the fields that went missing with a file', () => {
+    const folder = join(root, 'half')
+    cpSync(join(import.meta.dirname, '../../../policies'), folder, { recursive: true })
+    rmSync(join(folder, 'risk/tags.yaml'))
+    expect(lintPolicies(folder).faults).toEqual([
+      { file: 'risk/', line: null, field: 'tags', what: ABSENT, remedy: 'Bring back the file that held it.' },
+    ])
+  })
+
+  it('is told by bytes that are no text', () => {
+    expect(lint({ 'a.yaml': 'programs:\n  \0' }).said).toEqual(['a.yaml:2 (null): null byte is not allowed in input'])
+  })
+
+  it('is told by a value that has to be another', () => {
+    expect(lint({ 'a.yaml': GOOD.replace('operands: path...', 'sandbox: other') }).said).toEqual([
+      'a.yaml:5 (programs.0.sandbox): should be "files"',
+    ])
   })
 })
 

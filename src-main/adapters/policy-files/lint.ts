@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
-import { load } from 'js-yaml'
+import { load, YAMLException } from 'js-yaml'
 import { type Document, LineCounter, parseDocument } from 'yaml'
 import { classify, compileRules, RuleDataError, RuleFileSchema, type RuleSet } from '../../domain/risk'
+import { missingFields } from './load'
 import { nestedRepetition } from './patterns'
 import { plainWords } from './words'
 
@@ -140,6 +141,12 @@ export function lintPolicies(folder: string): LintReport {
   const rulesFiles = all.filter((name) => name.startsWith(prefix) && name.endsWith('.yaml')).length
   if (rulesFiles === 0)
     add(prefix === '' ? folder : prefix, null, null, 'holds no rule file', 'Name the folder of policies.')
+  // A folder of a few rules alone is no policy, and nobody starts with it.
+  if (prefix !== '' && rulesFiles > 0 && checked.length === rulesFiles) {
+    const missing = missingFields(checked.map(({ data }) => data))
+    if (missing.length > 0)
+      add(prefix, null, missing.join(', '), 'not in any file of this folder', 'Bring back the file that held it.')
+  }
 
   duplicateIds(checked, add)
   for (const file of checked) {
@@ -196,7 +203,9 @@ function readRules(name: string, text: string, add: Add): Checked | null {
   try {
     data = load(text)
   } catch (error) {
-    add(name, null, null, error instanceof Error ? error.message : String(error), 'Mend the YAML.')
+    if (error instanceof YAMLException)
+      add(name, (error.mark?.line ?? 0) + 1, null, error.reason, 'Mend the YAML there.')
+    else add(name, null, null, error instanceof Error ? error.message : String(error), 'Mend the YAML.')
     return null
   }
   if (!plainObject(data)) {

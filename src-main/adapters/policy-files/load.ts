@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { load, YAMLException } from 'js-yaml'
 import { LineCounter, parseDocument } from 'yaml'
-import { compileRules, RuleDataError, type RuleFile, type RuleSet } from '../../domain/risk'
+import { compileRules, RuleDataError, type RuleFile, RuleFileSchema, type RuleSet } from '../../domain/risk'
 import { plainWords } from './words'
 
 /** A rule file that cannot be used. The message names file, line and field. */
@@ -46,6 +46,19 @@ function lineOf(text: string, path: readonly (string | number)[]): number | null
 }
 
 /**
+ * Fields that no file fills. All but `sets` have to be there: without its secrets, or what cannot be undone, a policy would be half of
+ * one, and a rule file that went missing leaves no other trace.
+ */
+export function missingFields(data: readonly unknown[]): readonly string[] {
+  const filled = new Set<string>()
+  for (const file of data)
+    if (typeof file === 'object' && file !== null)
+      for (const [field, value] of Object.entries(file))
+        if (typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value) filled.add(field)
+  return Object.keys(RuleFileSchema.shape).filter((field) => field !== 'sets' && !filled.has(field))
+}
+
+/**
  * Reads every `*.yaml` under `dir` (`README.md` beside them says what they hold). Throws a `RuleFileError` for the first file that
  * cannot be used: half a policy is none.
  */
@@ -64,7 +77,10 @@ export function loadRiskRules(dir: string): RuleSet {
     return { name, data: read(name, text) }
   })
   try {
-    return compileRules(files)
+    const rules = compileRules(files)
+    const missing = missingFields(files.map(({ data }) => data))
+    if (missing.length > 0) throw new RuleFileError(dir, null, missing.join(', '), 'not in any file of this folder')
+    return rules
   } catch (error) {
     if (!(error instanceof RuleDataError)) throw error
     const field = error.path.join('.') || null

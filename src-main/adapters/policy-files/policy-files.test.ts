@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
@@ -16,6 +16,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 let folders = 0
 function folderWith(text: string): string {
   const folder = join(root, String(folders++))
+  cpSync(shipped, folder, { recursive: true, filter: (from) => !/[\\/]programs[\\/]/.test(from) })
   mkdirSync(join(folder, 'programs'), { recursive: true })
   writeFileSync(join(folder, 'programs', 'mine.yaml'), text)
   return folder
@@ -73,6 +74,21 @@ describe('loadRiskRules', () => {
     expect(error.line).toBe(line)
     expect(error.field).toBe(field)
     expect(error.message).toContain('programs/mine.yaml')
+  })
+
+  it.each([
+    ['secrets.yaml', 'secrets'],
+    ['destructive.yaml', 'destructive'],
+    ['interpreters.yaml', 'inline_eval'],
+    ['tags.yaml', 'tags'],
+    ['programs/mine.yaml', 'programs'],
+  ])('does not start with half a policy: without %s', (file, field) => {
+    const folder = folderWith(GOOD)
+    rmSync(join(folder, file))
+    const said = new RegExp(`\\((?:\\w+, )*${field}(?:, \\w+)*\\): not in any file of this folder`)
+    expect(() => loadRiskRules(folder)).toThrow(said)
+    writeFileSync(join(folder, file), `${field}: ${field === 'inline_eval' ? '{}' : '[]'}\n`)
+    expect(() => loadRiskRules(folder)).toThrow(said)
   })
 
   it('does not start without any rule', () => {

@@ -19,6 +19,8 @@ export function plainWords(what: string): string {
   }
   const keys = /^Unrecognized keys?: (.+)$/.exec(what)?.[1]
   if (keys !== undefined) return `${keys} ${keys.includes(',') ? 'are no fields' : 'is no field'} here`
+  const only = /^Invalid input: expected (".*"|\d+|true|false)$/.exec(what)?.[1]
+  if (only !== undefined) return `should be ${only}`
   if (/^Too small: expected array/.test(what)) return 'is an empty list and needs at least one'
   if (/^Invalid option: expected one of /.test(what)) return what.replace(/^Invalid option: expected/, 'should be')
   return what
