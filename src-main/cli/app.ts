@@ -19,6 +19,7 @@ export function homeOf(io: Io): string {
   }
 }
 
+/** The folder of the control socket, its token and its lock. */
 export function runFolder(io: Io): string {
   return join(homeOf(io), 'run')
 }

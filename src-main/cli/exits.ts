@@ -8,7 +8,6 @@
  * - `interrupted`: ended with Ctrl-C
  */
 export const EXIT = { done: 0, failed: 1, usage: 2, noApp: 3, notOperator: 4, interrupted: 130 } as const
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** Ends a sub-command with one sentence: what, why, what to do. */
 export class CliFailure extends Error {

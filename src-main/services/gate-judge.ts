@@ -136,6 +136,7 @@ const draftOf = (plan: AskedOf & Pick<Plan, 'target' | 'endpoint' | 'user'>, rul
   }
 }
 
+/** Makes the first half; what a part of it throws is a `NomosError`. */
 export function createGateJudge(deps: GateJudgeDeps): GateJudge {
   /** What the place looks like at this moment for a command. */
   async function look(slug: string, command: AskedOf): Promise<Looked> {

@@ -81,6 +81,7 @@ function endState(
   }
 }
 
+/** Makes the second half; it holds the runs that are going on. */
 export function createGateRuns(deps: GateRunsDeps): GateRuns {
   const { store, clock, feed, log, health } = deps
   const outputs = new Outputs()

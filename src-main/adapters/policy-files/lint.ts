@@ -141,12 +141,6 @@ export function lintPolicies(folder: string): LintReport {
   const rulesFiles = all.filter((name) => name.startsWith(prefix) && name.endsWith('.yaml')).length
   if (rulesFiles === 0)
     add(prefix === '' ? folder : prefix, null, null, 'holds no rule file', 'Name the folder of policies.')
-  // A folder of a few rules alone is no policy, and nobody starts with it.
-  if (prefix !== '' && rulesFiles > 0 && checked.length === rulesFiles) {
-    const missing = missingFields(checked.map(({ data }) => data))
-    if (missing.length > 0)
-      add(prefix, null, missing.join(', '), 'not in any file of this folder', 'Bring back the file that held it.')
-  }
 
   duplicateIds(checked, add)
   for (const file of checked) {
@@ -161,6 +155,12 @@ export function lintPolicies(folder: string): LintReport {
   }
   // Where a whole file is missing, its absence would be told again by the examples of the others.
   const complete = checked.length === rulesFiles && checked.every(({ lost }) => !lost)
+  // A folder of a few rules alone is no policy, and nobody starts with it.
+  if (prefix !== '' && rulesFiles > 0 && complete) {
+    const missing = missingFields(checked.map(({ data }) => data))
+    if (missing.length > 0)
+      add(prefix, null, missing.join(', '), 'not in any file of this folder', 'Bring back the file that held it.')
+  }
   counts.examples = examples(checked, complete ? rules : null, add)
   faults.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.line ?? 0) - (b.line ?? 0)))
   return { folder, files, ...counts, faults }
