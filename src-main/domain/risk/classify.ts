@@ -163,7 +163,7 @@ function withoutSudo(words: readonly Word[]): readonly Word[] | null {
 }
 
 /** `2>&1`, `>&-`: a descriptor is copied or closed, no file is touched. */
-function duplicates(redirection: Redirection): boolean {
+export function duplicates(redirection: Redirection): boolean {
   return (
     (redirection.operator === '>&' || redirection.operator === '<&') &&
     redirection.fdVariable === null &&
@@ -171,7 +171,7 @@ function duplicates(redirection: Redirection): boolean {
   )
 }
 
-function toNull(redirection: Redirection): boolean {
+export function toNull(redirection: Redirection): boolean {
   return (
     redirection.target?.value === '/dev/null' &&
     redirection.fdVariable === null &&

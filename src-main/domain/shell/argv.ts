@@ -5,7 +5,7 @@ import { parseShell } from './parse'
  * builtins of bash without those that every system has as a file too (`echo`, `printf`, `test`, `pwd`, `true`, `false`, `kill`, `[`),
  * and its reserved words.
  */
-const SHELL_ONLY: ReadonlySet<string> = new Set(
+export const SHELL_ONLY: ReadonlySet<string> = new Set(
   (
     '. : alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown enable eval exec exit ' +
     'export fc fg getopts hash help history jobs let local logout mapfile popd pushd read readarray readonly return set shift shopt ' +
