@@ -32,7 +32,13 @@ export interface Prepared {
   readonly boundFile: FileIdentity | null
   readonly hostKeys: readonly KeyFingerprint[] | null
   /** Where every program was looked up; null for one that was not found. Empty where the place cannot be asked without running something. */
-  readonly resolved: readonly { readonly program: string; readonly path: string | null; readonly trusted: boolean }[]
+  readonly resolved: readonly {
+    readonly program: string
+    readonly path: string | null
+    /** `path` with all links followed; absent where the place did not say. */
+    readonly real?: string | null
+    readonly trusted: boolean
+  }[]
   /** The profile of `draft.sandbox` where this place has a sandbox that works and the answer is the same in it; else null. */
   readonly sandbox: 'files' | null
   /** What the place itself holds that makes a plain read more than one, e.g. a repository whose settings name programs. */

@@ -1,79 +1,49 @@
-import { mkdirSync, readFileSync, renameSync, statSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import JSON5 from 'json5'
 import { sha256 } from '../../domain/ledger'
-import { ApprovalsFile } from '../../domain/policy'
+import { ApprovalsFile, ConfigFile, normalizeApprovals } from '../../domain/policy'
+import { createGuardedFile, type GuardedFile } from './guarded-file'
 
+export type { Editing, FileRead, GuardedFile, Prepared } from './guarded-file'
+export { shownText } from './guarded-file'
+
+/** The host's own policy: what may run at the machine that executes. */
 export const APPROVALS_FILE = 'exec-approvals.json'
+/** What this side asks for. */
+export const CONFIG_FILE = 'config.json'
 
-/** What stands in the host's file: nothing, a policy, or something that cannot be understood. `version` names the content. */
-export type ApprovalsRead =
-  | { readonly kind: 'absent'; readonly path: string; readonly version: string }
-  | { readonly kind: 'file'; readonly path: string; readonly version: string; readonly file: ApprovalsFile }
-  | { readonly kind: 'broken'; readonly path: string; readonly version: string; readonly problem: string }
+/** A Unix socket's path has to fit into this many bytes, with its end. */
+const MAX_SOCKET_PATH = 104
 
-/** Largest file that is read; a policy of that size is a mistake, and reading it would hold up every decision. */
-const MAX_BYTES = 8 * 1024 * 1024
-
-function problemOf(issue: { readonly path: readonly PropertyKey[]; readonly message: string } | undefined): string {
-  const where = issue === undefined || issue.path.length === 0 ? 'the file' : `"${issue.path.map(String).join('.')}"`
-  return `${where}: ${issue?.message ?? 'not valid'}`
+function checkSocket({ socket }: ApprovalsFile): string | null {
+  const bytes = Buffer.byteLength(socket?.path ?? '')
+  if (bytes < MAX_SOCKET_PATH) return null
+  return `"socket.path" has ${bytes} bytes, at most ${MAX_SOCKET_PATH - 1} are possible; set NOMOS_HOME to a shorter path and take it out`
 }
 
-function read(path: string): ApprovalsRead {
-  let text: string
-  try {
-    const found = statSync(path, { throwIfNoEntry: false })
-    if (found === undefined) return { kind: 'absent', path, version: 'absent' }
-    if (found.size > MAX_BYTES)
-      return {
-        kind: 'broken',
-        path,
-        version: 'broken',
-        problem: `it is ${found.size} bytes, at most ${MAX_BYTES} are read`,
-      }
-    if (process.platform !== 'win32' && (found.mode & 0o022) !== 0) {
-      return { kind: 'broken', path, version: 'broken', problem: 'others may write it; run "chmod 600" on it' }
-    }
-    text = readFileSync(path, 'utf8')
-  } catch (error) {
-    return {
-      kind: 'broken',
-      path,
-      version: 'broken',
-      problem: `it cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    }
-  }
-  const version = sha256(text).slice(0, 16)
-  try {
-    const parsed = ApprovalsFile.safeParse(JSON5.parse(text))
-    if (parsed.success) return { kind: 'file', path, version, file: parsed.data }
-    return { kind: 'broken', path, version, problem: problemOf(parsed.error.issues[0]) }
-  } catch (error) {
-    return { kind: 'broken', path, version, problem: error instanceof Error ? error.message : String(error) }
-  }
+/** An id for an entry that has none: the same content gives the same ones, so that reading twice is reading the same. */
+function idsFor(content: unknown): () => string {
+  const seed = sha256(JSON.stringify(content)).slice(0, 10)
+  let count = 0
+  return () => `e${seed}-${++count}`
 }
 
-/** Reads the file whenever it is asked, so that an outside edit counts from the next decision on. Parsed once for each content. */
-export function createApprovalsFile(home: string): { read(): ApprovalsRead; setAside(stamp: string): string } {
-  const path = join(home, APPROVALS_FILE)
-  let kept: { readonly key: string; readonly value: ApprovalsRead } | null = null
-  return {
-    read() {
-      const found = statSync(path, { throwIfNoEntry: false, bigint: true })
-      const key =
-        found === undefined ? 'absent' : `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs} ${found.mode}`
-      if (kept?.key !== key) kept = { key, value: read(path) }
-      return kept.value
-    },
-    /** Moves the file into `<home>/quarantine/` and answers where it is now. */
-    setAside(stamp) {
-      const folder = join(home, 'quarantine')
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
-      const to = join(folder, `${stamp}-${basename(path)}`)
-      renameSync(path, to)
-      kept = null
-      return to
-    },
-  }
+/** `<home>/exec-approvals.json`. It may hold the token of a socket, so nobody else may even read it. */
+export function createApprovalsFile(home: string): GuardedFile<ApprovalsFile> {
+  return createGuardedFile<ApprovalsFile>(home, {
+    name: APPROVALS_FILE,
+    schema: ApprovalsFile,
+    normalise: (raw) => normalizeApprovals(ApprovalsFile.parse(raw), idsFor(raw)),
+    forbidden: 0o077,
+    check: checkSocket,
+  })
+}
+
+/** `<home>/config.json`: JSON5 in, unknown fields kept. */
+export function createConfigFile(home: string): GuardedFile<ConfigFile> {
+  return createGuardedFile<ConfigFile>(home, {
+    name: CONFIG_FILE,
+    schema: ConfigFile,
+    normalise: (raw) => raw,
+    forbidden: 0o022,
+    check: () => null,
+  })
 }

@@ -33,16 +33,28 @@ describe('what would be started for a name', () => {
   })
 
   it('is a file where no shell is there to know it', async () => {
-    expect(await resolveProgram('echo', '/', '/usr/bin')).toEqual({ program: 'echo', path: null, trusted: true })
+    expect(await resolveProgram('echo', '/', '/usr/bin')).toEqual({
+      program: 'echo',
+      path: null,
+      real: null,
+      trusted: true,
+    })
     expect(await resolveProgram('echo', '/', '/usr/bin', true)).toEqual({
       program: 'echo',
       path: '/usr/bin/echo',
+      real: '/usr/bin/echo',
       trusted: true,
     })
-    expect(await resolveProgram('echo', '/', `${own}`, true)).toEqual({ program: 'echo', path: null, trusted: false })
+    expect(await resolveProgram('echo', '/', `${own}`, true)).toEqual({
+      program: 'echo',
+      path: null,
+      real: null,
+      trusted: false,
+    })
     expect(await resolveProgram('./uname', own, '/usr/bin', true)).toEqual({
       program: './uname',
       path: join(own, 'uname'),
+      real: join(own, 'uname'),
       trusted: false,
     })
     expect(await resolveProgram('/usr/bin/../../bin/uname', '/', '/usr/bin', true)).toMatchObject({ trusted: true })

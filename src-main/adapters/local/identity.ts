@@ -56,6 +56,8 @@ const identityOf = (typed: string, real: string, found: BigIntStats, sha256: str
 export interface Resolved {
   readonly program: string
   readonly path: string | null
+  /** The same with all links followed. */
+  readonly real: string | null
   /** True for what the shell runs itself and for a file of the system's folders that not everybody may write. */
   readonly trusted: boolean
 }
@@ -118,7 +120,7 @@ export async function resolveProgram(
   searchPath: string,
   asFile = false,
 ): Promise<Resolved> {
-  if (!asFile && BUILTINS.has(program)) return { program, path: null, trusted: true }
+  if (!asFile && BUILTINS.has(program)) return { program, path: null, real: null, trusted: true }
   const candidates = program.includes('/')
     ? [resolve(cwd, program)]
     : searchPath
@@ -126,13 +128,14 @@ export async function resolveProgram(
         .filter((folder) => isAbsolute(folder))
         .map((folder) => join(folder, program))
   const first = await firstRunnable(candidates)
-  if (first === null) return { program, path: null, trusted: false }
+  if (first === null) return { program, path: null, real: null, trusted: false }
   const { path, found } = first
   const { real, mode } = found
   const everybody = (mode & 0o002) !== 0
   return {
     program,
     path,
+    real,
     trusted: inSystem(path) && (inSystem(real) || real.startsWith('/etc/alternatives/')) && !everybody,
   }
 }
