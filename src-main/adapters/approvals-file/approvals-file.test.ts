@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { build } from 'vite'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApprovalsFile, createConfigFile } from '.'
-import { acquire } from './file-lock'
+import { acquire, takeOver } from './file-lock'
 
 let home: string
 let bundle: string
@@ -191,9 +191,23 @@ describe('writing', () => {
       expect(ids()).toContain(`after${at}-0`)
       least += 1
     }
-    expect(readdirSync(home).filter((name) => /draft|claim|\.lock/.test(name) && !/\.lock\.\d+\./.test(name))).toEqual(
-      [],
-    )
+    expect(readdirSync(home).filter((name) => /draft|claim|\.lock/.test(name))).toEqual([])
+  }, 60_000)
+
+  it('goes on without a loss while others are killed in the middle of it', async () => {
+    const steady = ['a', 'b', 'c'].map((name) => editor(name, 40))
+    const all = Promise.all(steady.map(ended))
+    for (let n = 0; n < 12; n++) {
+      const victim = editor(`victim${n}`, 10_000)
+      await saved(victim, 1)
+      victim.kill('SIGKILL')
+      await ended(victim)
+    }
+    expect(await all).toEqual([0, 0, 0])
+    expect(ids().filter((id) => /^[abc]-/.test(id))).toHaveLength(120)
+    expect(new Set(ids()).size).toBe(ids().length)
+    expect(await ended(editor('last', 1))).toBe(0)
+    expect(readdirSync(home).filter((name) => /draft|claim|lock/.test(name))).toEqual([])
   }, 60_000)
 })
 
@@ -220,6 +234,19 @@ describe('the lock', () => {
       )
     }
     expect(readdirSync(home)).toEqual([])
+  })
+
+  it('is left to whoever was quicker, when two have seen the same dead holder', () => {
+    const dead = { pid: 1, started: null, host: 'here', nonce: 'dead' }
+    const [quick, slow] = ['quick', 'slow'].map((nonce) => {
+      writeFileSync(join(home, nonce), holder({ nonce }))
+      return join(home, nonce)
+    })
+    writeFileSync(lock(), holder({ nonce: 'dead' }))
+    expect(takeOver(lock(), dead, quick ?? '')).toBe(true)
+    expect(takeOver(lock(), dead, slow ?? '')).toBe(false)
+    expect(readFileSync(lock(), 'utf8')).toContain('"nonce":"quick"')
+    expect(readdirSync(home).sort()).toEqual(['quick', 'slow', 'x.lock'])
   })
 
   it('of a number that another process has got since does not count', async () => {

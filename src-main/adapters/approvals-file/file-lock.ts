@@ -36,7 +36,8 @@ function startOf(pid: number): string | null {
   }
 }
 
-function alive(pid: number): boolean {
+/** Whether a process of this machine is there. */
+export function alive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
@@ -99,7 +100,7 @@ const nonceOf = (owner: Owner | 'none' | 'unreadable'): string => (typeof owner 
  * Takes over the lock of a holder that is gone. Two that find it at the same time must not both succeed, and none may take the lock of
  * whoever was quicker: so the one dead lock (by its nonce) is claimed first, and only who has the claim may put another in its place.
  */
-function takeOver(path: string, dead: Owner | 'unreadable', draft: string): boolean {
+export function takeOver(path: string, dead: Owner | 'unreadable', draft: string): boolean {
   const claim = `${path}.${nonceOf(dead)}.claim`
   if (!linked(draft, claim)) {
     const claimant = ownerOf(claim)

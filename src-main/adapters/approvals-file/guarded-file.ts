@@ -20,7 +20,7 @@ import { NomosError } from '../../../src-preload/contract/errors'
 import { sha256 } from '../../domain/ledger'
 import { fieldFaults } from '../../domain/policy'
 import { canonicalText, contentVersion } from './canonical'
-import { acquire } from './file-lock'
+import { acquire, alive } from './file-lock'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -254,13 +254,18 @@ export function createGuardedFile<T>(home: string, kind: FileKind<T>): GuardedFi
     return to
   }
 
-  /** What a process left behind that was killed in the middle of a save. */
+  /** What processes left behind that were killed in the middle of a save. Only under the lock: then nobody else writes this file. */
   function sweep(): void {
     for (const name of readdirSync(home)) {
-      const [, pid] = /^(?:.+)\.(\d+)\.[0-9a-f]{12}\.draft$/.exec(name) ?? []
-      if (!name.startsWith(`${kind.name}.`) || pid === undefined || Number(pid) === process.pid) continue
-      // Under the lock nobody else is writing this file.
-      rmSync(join(home, name), { force: true })
+      if (!name.startsWith(`${kind.name}.`)) continue
+      const rest = name.slice(kind.name.length)
+      // A claim on a dead lock is of no use once somebody has the lock.
+      const [, waiting] = /^\.lock\.(\d+)\.[0-9a-f]+(?:\.again)?$/.exec(rest) ?? []
+      const left =
+        /^\.\d+\.[0-9a-f]{12}\.draft$/.test(rest) ||
+        /^\.lock\..+\.claim$/.test(rest) ||
+        (waiting !== undefined && !alive(Number(waiting)))
+      if (left) rmSync(join(home, name), { force: true })
     }
   }
 
