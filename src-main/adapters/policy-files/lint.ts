@@ -3,6 +3,7 @@ import { join, sep } from 'node:path'
 import { load, YAMLException } from 'js-yaml'
 import { type Document, LineCounter, parseDocument } from 'yaml'
 import { classify, compileRules, RuleDataError, RuleFileSchema, type RuleSet } from '../../domain/risk'
+import { execExamples, execFaults } from './exec'
 import { missingFields } from './load'
 import { nestedRepetition } from './patterns'
 import { plainWords } from './words'
@@ -103,6 +104,7 @@ export function lintPolicies(folder: string): LintReport {
     .sort()
   const prefix = all.some((name) => name.startsWith('risk/')) ? 'risk/' : ''
   const checked: Checked[] = []
+  const others: { name: string; data: unknown; document: Document; lines: LineCounter }[] = []
   const add = (
     file: string,
     line: number | null,
@@ -127,10 +129,14 @@ export function lintPolicies(folder: string): LintReport {
     else if (isRule) {
       const file = readRules(name, text, add)
       if (file !== null) checked.push(file)
-    } else if (/\.ya?ml$/i.test(name)) syntax(name, text, add)
-    else if (/\.json$/i.test(name)) {
+    } else if (/\.ya?ml$/i.test(name)) {
+      const { document, lines, ok } = syntax(name, text, add)
+      if (ok) others.push({ name, data: document.toJS(), document, lines })
+    } else if (/\.json$/i.test(name)) {
       try {
-        JSON.parse(text)
+        // JSON is YAML as well, which knows its lines.
+        const lines = new LineCounter()
+        others.push({ name, data: JSON.parse(text), document: parseDocument(text, { lineCounter: lines }), lines })
       } catch (error) {
         const what = error instanceof Error ? error.message : String(error)
         const at = /line (\d+)/.exec(what)?.[1]
@@ -162,6 +168,17 @@ export function lintPolicies(folder: string): LintReport {
       add(prefix, null, missing.join(', '), 'not in any file of this folder', 'Bring back the file that held it.')
   }
   counts.examples = examples(checked, complete ? rules : null, add)
+  for (const other of others) {
+    for (const { path, what } of execFaults(other.name, other.data, complete ? rules : null) ?? [])
+      add(
+        other.name,
+        lineAt(other, path),
+        fieldOf(path),
+        what,
+        'Correct it; the comment at the top and the README say how.',
+      )
+    counts.examples += execExamples(other.data)
+  }
   faults.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.line ?? 0) - (b.line ?? 0)))
   return { folder, files, ...counts, faults }
 }

@@ -18,6 +18,8 @@ const GrantKind = z.strictObject({
         names: z.string().regex(/^[A-Za-z0-9_.+-]+(?: [A-Za-z0-9_.+-]+)*$/),
         /** The whole of the arguments joined by one space; it must be anchored at both ends. */
         args: z.string().regex(/^\^.*\$$/, 'it has to start with ^ and end with $'),
+        /** What must not be found anywhere in them. */
+        not: z.string().min(1).optional(),
       }),
     )
     .optional(),
@@ -51,7 +53,7 @@ interface CompiledKind {
   readonly id: string
   readonly summary: string
   readonly reads: boolean
-  readonly programs: ReadonlyMap<string, readonly RE2JS[]>
+  readonly programs: ReadonlyMap<string, readonly { readonly args: RE2JS; readonly not: RE2JS | null }[]>
 }
 
 /** Throws a `SyntaxError` that names the kind when a pattern does not compile. */
@@ -59,20 +61,26 @@ export function compileGrantKinds(file: GrantKindsFile): GrantKinds {
   const kinds = new Map<string, CompiledKind>()
   for (const kind of file.kinds) {
     if (kinds.has(kind.id)) throw new SyntaxError(`kinds: "${kind.id}" is there twice.`)
-    const programs = new Map<string, RE2JS[]>()
-    kind.programs?.forEach(({ names, args }, i) => {
-      let pattern: RE2JS
-      try {
-        pattern = RE2JS.compile(args)
-      } catch (error) {
-        const why = error instanceof Error ? error.message : String(error)
-        throw new SyntaxError(`kinds.${kind.id}.programs[${i}].args: it does not compile: ${why}`)
+    const programs = new Map<string, { args: RE2JS; not: RE2JS | null }[]>()
+    kind.programs?.forEach(({ names, args, not }, i) => {
+      const where = `kinds.${kind.id}.programs[${i}]`
+      const one = {
+        args: compiled(args, `${where}.args`),
+        not: not === undefined ? null : compiled(not, `${where}.not`),
       }
-      for (const name of names.split(' ')) programs.set(name, [...(programs.get(name) ?? []), pattern])
+      for (const name of names.split(' ')) programs.set(name, [...(programs.get(name) ?? []), one])
     })
     kinds.set(kind.id, { id: kind.id, summary: kind.summary, reads: kind.reads === true, programs })
   }
   return { kinds }
+}
+
+function compiled(pattern: string, where: string): RE2JS {
+  try {
+    return RE2JS.compile(pattern)
+  } catch (error) {
+    throw new SyntaxError(`${where}: it does not compile: ${error instanceof Error ? error.message : String(error)}`)
+  }
 }
 
 /** What a grant is asked about. */
@@ -114,7 +122,9 @@ function segmentOfKind(kind: CompiledKind, segment: ResolvedSegment): boolean {
   // Joined words must still be words.
   if (args.some((arg) => arg === '' || /\s/.test(arg))) return false
   const joined = args.join(' ')
-  return patterns.some((pattern) => pattern.matcher(joined).find())
+  return patterns.some(
+    ({ args: pattern, not }) => pattern.matcher(joined).find() && !(not?.matcher(joined).find() ?? false),
+  )
 }
 
 /** True while a grant runs. */
