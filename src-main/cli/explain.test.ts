@@ -240,7 +240,7 @@ describe('an explanation', () => {
         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ 1
 
         1 ▲ Removes every file that is found. [find_delete]
-            Of the same parts also: unknown_program
+            Also found there: unknown_program
 
         starts      find . -delete 'a && b' 'c␉d' 'it'\\''s' $HOME
                     What has $, *, ~ or $(…) in it is only settled when it runs.

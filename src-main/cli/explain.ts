@@ -223,7 +223,7 @@ export function explanation(command: string, verdict: Classification, options: E
   }
   if (whole && lesser.length > 0) {
     const rules = [...new Set(lesser.map(({ rule }) => visibleLine(rule)))].join(', ')
-    for (const row of wrapped(`Of the same parts also: ${rules}`, width - digits - 5))
+    for (const row of wrapped(`Also found there: ${rules}`, width - digits - 5))
       out.push(`${' '.repeat(digits + 5)}${paint('dim', row)}`)
   }
   if (against.length === 0 && reads.length === 0) out.push('  Nothing speaks against it.')
