@@ -163,9 +163,15 @@ const SQL_DROP =
 /** A delete without a condition empties the table. */
 const SQL_DELETE = /\bdelete\s+from\s+[\w."'`]+\s*(?:;|$)/im
 
+/** What stands in quotations of SQL is data. Names may be quoted as well, so only those with a blank in them are taken out. */
+const SQL_QUOTED = /'(?:[^']|'')*\s(?:[^']|'')*'/g
+
 /** True when SQL text destroys data for good. */
 export function sqlDestroys(text: string): boolean {
-  return SQL_DROP.test(text) || SQL_DELETE.test(text)
+  // Where the quotations do not end, or dialects differ about where, everything counts.
+  const certain = !/[\\$`"]|--|\/\*|#/.test(text) && (text.match(/'/g)?.length ?? 0) % 2 === 0
+  const bare = certain ? text.replace(SQL_QUOTED, "''") : text
+  return SQL_DROP.test(bare) || SQL_DELETE.test(bare)
 }
 
 /** Calls by which a program text removes whole folders or overwrites disks. */

@@ -334,6 +334,28 @@ function docker(words: readonly Word[], compose: boolean): Carried[] {
   return []
 }
 
+/** `tmux new -d 'cmd'`, `screen -dm cmd …`: one word is read by a shell, several are a command. */
+function windows(words: readonly Word[], name: string): Carried[] {
+  const carried: Carried[] = words
+    .slice(1)
+    .filter((word) => /\s/.test(word.shape))
+    .map((word) => ({ kind: 'script', text: word.shape, span: word }))
+  let at = 1
+  if (name === 'tmux') {
+    while (words[at]?.shape.startsWith('-')) at += /^-[LSfc]$/.test(words[at]?.shape ?? '') ? 2 : 1
+    if (
+      !/^(?:new|neww|new-session|new-window|split-window|splitw|respawn-(?:pane|window)|run|run-shell)$/.test(
+        words[at]?.shape ?? '',
+      )
+    )
+      return carried
+    at++
+  }
+  while (words[at]?.shape.startsWith('-')) at += /^-[a-zA-Z]*[cFnstxyeSThp]$/.test(words[at]?.shape ?? '') ? 2 : 1
+  const rest = words.slice(at)
+  return rest.length > 0 ? [...carried, { kind: 'words', words: rest }] : carried
+}
+
 /** Commands carried by this one, or null when it carries none. */
 export function unwrap(words: readonly Word[]): Unwrapped | null {
   const name = suspectedName(words[0])
@@ -357,13 +379,7 @@ export function unwrap(words: readonly Word[]): Unwrapped | null {
     }
     case 'tmux':
     case 'screen':
-      return {
-        carried: words
-          .slice(1)
-          .filter((word) => /\s/.test(word.shape))
-          .map((word) => ({ kind: 'script', text: word.shape, span: word })),
-        remote: false,
-      }
+      return { carried: windows(words, name), remote: false }
     case 'trap':
       return {
         carried: words[1] && words.length > 2 ? [{ kind: 'script', text: words[1].shape, span: words[1] }] : [],
