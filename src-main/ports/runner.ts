@@ -6,6 +6,26 @@ export interface SandboxDraft {
   readonly operands: readonly string[]
 }
 
+/**
+ * A program file to pin. `name` is looked for on PATH, or is a path: one that begins with `~/` counts from the home folder, another relative
+ * one from `folder`, which itself counts from the working folder (`cd x && ./y`); the empty text is the working folder.
+ */
+export interface ProgramPin {
+  readonly typed: string
+  readonly name: string
+  readonly folder: string
+  /** Looked for in the packages installed around the folder (`npx name`) instead of on PATH. */
+  readonly fromPackage: { readonly runner: string; readonly orPath: boolean } | null
+}
+
+/** The script file an interpreter is given; `searched`: on PATH first when it has no slash. */
+export interface ScriptOperand {
+  readonly typed: string
+  readonly path: string
+  readonly folder: string
+  readonly searched: boolean
+}
+
 /** What a runner needs to know to prepare a plan at its place. */
 export interface PlanDraft {
   readonly target: string
@@ -14,10 +34,14 @@ export interface PlanDraft {
   readonly argv: readonly string[] | null
   /** The sandbox a run of `argv` could be put into, and what the place has to look at first; null when none is wanted. */
   readonly sandbox: SandboxDraft | null
-  /** Names of programs the command starts with, as typed, when it could be parsed; the first one is what gets pinned. */
+  /** Names of programs the command starts, as typed, when it could be parsed. */
   readonly programs: readonly string[]
-  /** The one file an interpreter is given to execute (`sh ./x.sh`), as typed; null when there is none. */
-  readonly fileOperand: string | null
+  /** The program files to pin, in order. */
+  readonly pins: readonly ProgramPin[]
+  /** The one file an interpreter is given to execute (`sh ./x.sh`); null when there is none. */
+  readonly fileOperand: ScriptOperand | null
+  /** Why a file that would be executed cannot be named, as a sentence; a place that pins files refuses the command with it. */
+  readonly unpinnable: string | null
   readonly cwd: string | null
   readonly env: Readonly<Record<string, string>>
   readonly endpoint: Endpoint | null
@@ -28,7 +52,9 @@ export interface PlanDraft {
 export interface Prepared {
   readonly user: string | null
   readonly cwd: string | null
+  readonly folder: Plan['folder']
   readonly executable: FileIdentity | null
+  readonly programs: readonly FileIdentity[]
   readonly boundFile: FileIdentity | null
   readonly hostKeys: readonly KeyFingerprint[] | null
   /** Where every program was looked up; null for one that was not found. Empty where the place cannot be asked without running something. */
@@ -54,7 +80,7 @@ export interface RunSink {
 /**
  * How a run ended.
  * - `exited`: its end was seen
- * - `failed`: it was never started; `code` is machine-readable, `sentence` says what happened, why and what to do
+ * - `failed`: it was never started, or ended before it could do anything (`drift`: a pinned file changed meanwhile); `code` is machine-readable, `sentence` says what happened, why and what to do
  * - `lost`: it had begun and its end was not seen (connection gone): the execution becomes `unknown`
  */
 export type RunEnd =

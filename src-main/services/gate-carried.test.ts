@@ -8,7 +8,9 @@ const still: Runner = {
   prepare: async ({ programs, cwd }) => ({
     user: 'ann',
     cwd: cwd ?? '/srv/app',
+    folder: null,
     executable: null,
+    programs: [],
     boundFile: null,
     hostKeys: null,
     resolved: programs.map((program) => ({ program, path: `/usr/bin/${program}`, trusted: true })),

@@ -1,6 +1,7 @@
 import { NomosError } from '../../src-preload/contract/errors'
 import type { Classification, Plan, Posture, Reason } from '../../src-preload/contract/model'
 import { sealPlan } from '../domain/approval'
+import { type ResolvedSegment, type Segment, segmentsOf } from '../domain/policy'
 import { classify, type RuleSet, sandboxOf } from '../domain/risk'
 import { carriedBy, type Destination, doubtOf, literalArgv, programsOf } from '../domain/shell'
 import type { PlanDraft, Prepared, Runner, SecondParser } from '../ports'
@@ -12,6 +13,8 @@ export interface Looked {
   readonly prepared: Prepared
   /** Known targets that the command is carried on to (`ssh web1 …` from here): their tags and dependents count as well. */
   readonly reached: readonly ResolvedTarget[]
+  /** The programs the command starts with their words and what each is at the place; null where the words cannot be known. */
+  readonly segments: readonly ResolvedSegment[] | null
 }
 
 export interface GateJudgeDeps {
@@ -28,7 +31,7 @@ export interface GateJudgeDeps {
 
 /** What is looked at a place for. `sandbox` null: none was agreed to, so none is looked for. */
 type AskedOf = Pick<Plan, 'script' | 'cwd' | 'env'> & Partial<Pick<Plan, 'sandbox'>>
-type AgreedOf = Pick<Plan, 'script' | 'env' | 'verify' | 'limits' | 'argv' | 'sandbox'>
+type AgreedOf = Pick<Plan, 'agent' | 'session' | 'script' | 'env' | 'verify' | 'limits' | 'argv' | 'sandbox'>
 
 /** The gate's first half: what a command means at its place, and the plan that would be agreed to. It changes nothing. */
 export interface GateJudge {
@@ -63,13 +66,15 @@ function raiseByWorld(
   prepared: Prepared,
   secondParser: SecondParser,
 ): Classification {
+  const started = new Set(programsOf(command).programs)
   const reasons: Reason[] = []
   const raise = (rule: string, sentence: string): void => {
     reasons.push({ rule, risk: 'config_mutation', span: null, sentence })
   }
   if (classification.risk === 'read_only' || classification.risk === 'reversible_low') {
     for (const { program, path, trusted } of prepared.resolved) {
-      if (trusted) continue
+      // Others were looked up for the allowlist alone.
+      if (trusted || !started.has(program)) continue
       raise(
         path === null ? 'gate.program-not-found' : 'gate.program-not-of-the-system',
         path === null
@@ -118,17 +123,43 @@ export function validate(request: RunRequest): void {
   }
 }
 
-const draftOf = (plan: AskedOf & Pick<Plan, 'target' | 'endpoint' | 'user'>, rules: RuleSet): PlanDraft => {
+/** The segments of a command with what the place says their programs are. A place that says nothing knows no path. */
+function resolvedSegments(segments: readonly Segment[] | null, prepared: Prepared): readonly ResolvedSegment[] | null {
+  if (segments === null) return null
+  const found = new Map(prepared.resolved.map((one) => [one.program, one]))
+  return segments.map((segment) => {
+    const own = found.get(segment.argv[0] ?? '')
+    return {
+      ...segment,
+      path: own?.path ?? null,
+      real: own?.real ?? null,
+      trusted: own?.path != null && own.trusted,
+      wrappersTrusted: segment.wrappers.every((wrapper) => {
+        const one = found.get(wrapper)
+        return one?.path != null && one.trusted
+      }),
+    }
+  })
+}
+
+const draftOf = (
+  plan: AskedOf & Pick<Plan, 'target' | 'endpoint' | 'user'>,
+  segments: readonly Segment[] | null,
+  rules: RuleSet,
+): PlanDraft => {
   const script = plan.script ?? ''
-  const { programs, fileOperand } = programsOf(script)
+  const { programs, pins, fileOperand, unpinnable } = programsOf(script)
   const argv = literalArgv(script)
   return {
     target: plan.target,
     script,
     argv,
     sandbox: argv === null || plan.sandbox === null ? null : sandboxOf(argv, rules),
-    programs,
+    // What is pinned comes first; the rest is only looked up, to be compared with the allowlist.
+    programs: [...new Set([...programs, ...(segments ?? []).flatMap(({ argv, wrappers }) => [argv[0] ?? '', ...wrappers])])],
+    pins,
     fileOperand,
+    unpinnable,
     cwd: plan.cwd,
     env: plan.env,
     endpoint: plan.endpoint,
@@ -142,11 +173,15 @@ export function createGateJudge(deps: GateJudgeDeps): GateJudge {
   async function look(slug: string, command: AskedOf): Promise<Looked> {
     const resolved = deps.resolve(slug)
     const { target, endpoint, user } = resolved
-    const [prepared] = await Promise.all([
-      deps.runnerFor(target.kind).prepare(draftOf({ ...command, target: slug, endpoint, user }, deps.rules())),
-      deps.secondParser.ready(),
-    ])
-    return { resolved, prepared, reached: deps.reached(carriedBy(command.script ?? '').destinations) }
+    const segments = segmentsOf(command.script ?? '')
+    const draft = draftOf({ ...command, target: slug, endpoint, user }, segments, deps.rules())
+    const [prepared] = await Promise.all([deps.runnerFor(target.kind).prepare(draft), deps.secondParser.ready()])
+    return {
+      resolved,
+      prepared,
+      segments: resolvedSegments(segments, prepared),
+      reached: deps.reached(carriedBy(command.script ?? '').destinations),
+    }
   }
 
   /** The plan as it would be made at this moment. */
@@ -155,15 +190,19 @@ export function createGateJudge(deps: GateJudgeDeps): GateJudge {
     const argv = agreed.argv === null ? null : literalArgv(agreed.script ?? '')
     return sealPlan({
       v: 1,
+      agent: agreed.agent,
+      session: agreed.session,
       target: resolved.target.slug,
       kind: resolved.target.kind,
       user: prepared.user,
       cwd: prepared.cwd,
+      folder: prepared.folder,
       argv,
       script: agreed.script,
       verify: agreed.verify,
       env: agreed.env,
       executable: prepared.executable,
+      programs: prepared.programs,
       boundFile: prepared.boundFile,
       endpoint: resolved.endpoint,
       hostKeys: prepared.hostKeys,

@@ -82,6 +82,18 @@ function endState(
 }
 
 /** Makes the second half; it holds the runs that are going on. */
+/** The verifying command in the place of the other. Files that were pinned for that one are as it has left them. */
+const verifying = (plan: Plan, script: string): Plan => ({
+  ...plan,
+  script,
+  argv: literalArgv(script),
+  sandbox: null,
+  folder: null,
+  executable: null,
+  programs: [],
+  boundFile: null,
+})
+
 export function createGateRuns(deps: GateRunsDeps): GateRuns {
   const { store, clock, feed, log, health } = deps
   const outputs = new Outputs()
@@ -135,7 +147,7 @@ export function createGateRuns(deps: GateRunsDeps): GateRuns {
         if (plan.verify !== null && end.kind === 'exited' && end.exitCode === 0 && entry.stopping === null) {
           recorder.add('stdout', Buffer.from(`\n— verifying: ${redact(plan.verify).text}\n`))
           const check = await attempt(
-            { ...plan, script: plan.verify, argv: literalArgv(plan.verify), sandbox: null },
+            verifying(plan, plan.verify),
             AUTOMATIC_LIMIT_MS,
             true,
           )

@@ -1,5 +1,7 @@
 import { NomosError } from '../../src-preload/contract/errors'
 import {
+  type Classification,
+  type Decision,
   type Endpoint,
   type ExecutionState,
   type ExecutionView,
@@ -14,16 +16,17 @@ import {
 } from '../../src-preload/contract/model'
 import { phraseFor, planDrift, planMac, sealPlan } from '../domain/approval'
 import { canonicalJson, hmac } from '../domain/ledger'
-import { decide, type NamedLayer, type Switches } from '../domain/policy'
-import { redact } from '../domain/redact'
+import { decide, fallbackOf, type Question, type Switches } from '../domain/policy'
+import { mapSpan, redact } from '../domain/redact'
 import { phraseVerb, type RuleSet } from '../domain/risk'
 import type { Destination } from '../domain/shell'
 import { literalArgv } from '../domain/shell'
 import type { Clock, Feed, Ids, Log, Runner, SecondParser, Secrets, Store } from '../ports'
-import { createGateJudge, tagsOf, validate } from './gate-judge'
+import { createGateJudge, type Looked, tagsOf, validate } from './gate-judge'
 import { resultText } from './gate-result'
 import { AUTOMATIC_LIMIT_MS, createGateRuns } from './gate-runs'
 import type { Health } from './health'
+import { type Layers, type Policy, type PolicyFiles, policyAgent, type Vouch } from './policy'
 import { classifierTrace, redactClassification } from './understanding'
 
 /** How long an approval waits, in ms. */
@@ -42,6 +45,15 @@ export interface RunRequest {
   readonly verify: string | null
   readonly env?: Readonly<Record<string, string>>
   readonly retryOf?: string | null
+}
+
+/** What is weighed without being asked for. */
+export interface Weighable {
+  readonly target: string
+  readonly command: string
+  readonly cwd: string | null
+  readonly env?: Readonly<Record<string, string>>
+  readonly declaredRisk?: string | null
 }
 
 /** A place that was resolved to a live entity. */
@@ -70,10 +82,9 @@ export interface GateDeps {
   readonly rules: () => RuleSet
   readonly posture: () => Posture
   readonly secondParser: SecondParser
-  readonly policy: {
-    layers(agent: string): { readonly layers: readonly NamedLayer[]; readonly version: string }
-    switches(): Switches
-  }
+  readonly policy: Pick<Policy, 'layers' | 'vouch' | 'used' | 'placeRefusal'> & { switches(): Switches }
+  /** False when nobody can be asked at this moment; then `askFallback` decides at once. Left out: somebody always can. */
+  readonly reachable?: () => boolean
   /** Throws `target_unknown` with which targets exist. */
   readonly resolve: (slug: string) => ResolvedTarget
   /** Those of the destinations of a command that are known targets. */
@@ -83,6 +94,13 @@ export interface GateDeps {
 export interface Gate {
   /** Judges and records a request; what may run by itself is started. Throws `NomosError` for input that no record can be made of. */
   request(principal: Principal, request: RunRequest): Promise<ExecutionView>
+  /**
+   * The same judgement without a record, for the simulator, for replay and for what "allow always" would store. `files` are looked at in
+   * the place of those on the disk. `known` is an earlier classification that holds on.
+   */
+  weigh(asker: Asker, command: Weighable, files?: PolicyFiles, known?: Classification): Promise<Weighed>
+  /** The plan of an execution that waits, for what "allow always" would store; null when it is gone. */
+  planOf(executionId: string): Plan | null
   /** Starts what was approved and is not claimed yet, with the digest that was agreed to. */
   startApproved(executionId: string): Promise<void>
   /** Ends a run, or withdraws what still waits. Throws when it is final already. */
@@ -117,9 +135,37 @@ const SANDBOXED: TraceStep = {
   spans: [],
 }
 
-/** The policy agent of a principal: chat and composer share one. */
-export const policyAgent = (principal: Principal): string =>
-  principal.kind === 'operator' || principal.kind === 'agent' ? 'main' : principal.id
+export { policyAgent } from './policy'
+
+/** What the policy says about a command at its place. Nothing of it is recorded. */
+export interface Weighed {
+  readonly looked: Looked
+  readonly classification: Classification
+  /** The same, redacted: the only form that leaves the gate. */
+  readonly shown: Classification
+  readonly question: Question
+  readonly layers: Layers
+  readonly vouch: Vouch
+  readonly decision: Decision
+  /** What an automatic run relied on beside the layers; null when it would have run without. */
+  readonly basis: string | null
+}
+
+/** Who asks, as far as the policy looks at it. */
+export interface Asker {
+  readonly agent: string
+  readonly session: string | null
+  readonly runbook: string | null
+}
+
+const askerOf = (principal: Principal): Asker => ({
+  agent: policyAgent(principal),
+  session: principal.session,
+  runbook: principal.kind === 'runbook' ? principal.id.replace(/^runbook:/, '') : null,
+})
+
+/** The version of the policy in a plan: its layers and, where a run relied on somebody vouching for it, on what exactly. */
+const planVersion = ({ version }: Layers, basis: string | null): string => (basis === null ? version : `${version}+${basis}`)
 
 export function createGate(deps: GateDeps): Gate {
   const { store, clock, ids, feed, log, health } = deps
@@ -164,50 +210,96 @@ export function createGate(deps: GateDeps): Gate {
 
   // ---- asking
 
+  async function weigh(
+    asker: Asker,
+    command: Weighable,
+    files?: PolicyFiles,
+    known?: Classification,
+  ): Promise<Weighed> {
+    const env = command.env ?? {}
+    const looked = await look(command.target, { script: command.command, cwd: command.cwd, env })
+    const classification = known ?? judge(command.command, command.declaredRisk ?? null, env, looked)
+    // Taken together, behind everything that waits: a change of the policy meanwhile is either in all of it or in none.
+    const layers = deps.policy.layers(asker.agent, asker.session, files)
+    const { found } = redact(command.command)
+    const shown = known ?? redactClassification(classification, found)
+    const vouch = vouchFor(asker, looked, classification, files)
+    const { resolved } = looked
+    const alone: Question = {
+      risk: classification.risk,
+      self: classification.flags.self,
+      inlineEval: classification.flags.inlineEval,
+      matched: false,
+      toolDenied: layers.toolDenied,
+      switches: deps.policy.switches(),
+      target: {
+        slug: resolved.target.slug,
+        tags: tagsOf(looked),
+        dependents: Math.max(...[resolved, ...looked.reached].map(({ dependents }) => dependents)),
+      },
+    }
+    const before = classifierTrace(shown)
+    const bare = decide(alone, layers.layers, before)
+    // Nobody has to vouch for what runs anyway; then nothing is relied on that could change.
+    if (bare.outcome === 'auto' || !vouch.all) {
+      return { looked, classification, shown, question: alone, layers, vouch, decision: bare, basis: null }
+    }
+    const question = { ...alone, matched: true }
+    const steps = vouch.steps.map((step) => ({ ...step, spans: step.spans.map((span) => mapSpan(found, span)) }))
+    const decision = decide(question, layers.layers, [...before, ...steps])
+    const basis = decision.outcome === 'auto' ? vouch.basis : null
+    return { looked, classification, shown, question, layers, vouch, decision, basis }
+  }
+
+  function vouchFor(asker: Asker, looked: Looked, classification: Classification, files?: PolicyFiles): Vouch {
+    const { target } = looked.resolved
+    // A program with variables of its own is another program.
+    return deps.policy.vouch(
+      {
+        ...asker,
+        target: { slug: target.slug, kind: target.kind, tags: target.tags },
+        cwd: looked.prepared.cwd ?? '',
+        home: target.kind === 'local' ? deps.homeFolder : '',
+        segments: looked.segments,
+        classification,
+      },
+      files,
+    )
+  }
+
   async function request(principal: Principal, asked: RunRequest): Promise<ExecutionView> {
-    // Reading the policy first also looks at its file again: one that was mended from outside counts from this request on.
-    const { layers, version } = deps.policy.layers(policyAgent(principal))
+    // Reading the policy first also looks at its files again: what was mended from outside counts from this request on.
+    const asker = askerOf(principal)
+    deps.policy.layers(asker.agent, asker.session)
     health.requireRuns()
     validate(asked)
     const { target } = deps.resolve(asked.target)
+    const refusal = deps.policy.placeRefusal(asker.agent, asker.session, target.policySource)
+    if (refusal !== null) throw new NomosError('forbidden', refusal, { field: 'target' })
     const env = asked.env ?? {}
     const asking = [principal.kind, principal.id, principal.session, target.slug, asked.command, asked.cwd, env]
     const key = hmac(deps.macKey, canonicalJson([...asking, asked.verify, asked.declaredRisk]))
     const same = pendingTwin(key, asked)
     if (same !== null) return same
 
-    const looked = await look(target.slug, { script: asked.command, cwd: asked.cwd, env })
-    const { prepared, resolved } = looked
+    const text = redact(asked.command)
+    const weighed = await weigh(asker, asked)
+    const { looked, classification, shown, basis } = weighed
+    const { prepared } = looked
     if (asked.verify !== null) await requireRead(asked.verify, target.slug, prepared.cwd, env)
-    const classification = judge(asked.command, asked.declaredRisk, env, looked)
     const limits = {
       timeoutMs: classification.risk === 'read_only' ? AUTOMATIC_LIMIT_MS : AGREED_LIMIT_MS,
       outputBytes: OUTPUT_LIMIT,
     }
-    const text = redact(asked.command)
-    const shown = redactClassification(classification, text.found)
-    const decided = decide(
-      {
-        risk: classification.risk,
-        self: classification.flags.self,
-        inlineEval: classification.flags.inlineEval,
-        matched: false,
-        toolDenied: false,
-        switches: deps.policy.switches(),
-        target: {
-          slug: target.slug,
-          tags: tagsOf(looked),
-          dependents: Math.max(...[resolved, ...looked.reached].map(({ dependents }) => dependents)),
-        },
-      },
-      layers,
-      classifierTrace(shown),
-    )
+    const decided = weighed.decision
+    const version = planVersion(weighed.layers, basis)
     // What somebody agrees to runs as it is shown, by a shell. What runs unasked because it only reads needs none.
     const unasked = decided.outcome === 'auto' && classification.risk === 'read_only'
     const plan = planOf(
       looked,
       {
+        agent: principal.id,
+        session: principal.session,
         script: asked.command,
         env,
         verify: asked.verify,
@@ -356,7 +448,7 @@ export function createGate(deps: GateDeps): Gate {
       throw new NomosError('expired', 'The approval ran out before it was started. Ask again.', { field: 'id' })
     }
     const plan = agreedPlan(executionId)
-    if (plan === null) {
+    if (plan === null || execution.approval?.digest !== plan.digest) {
       revoke(executionId, 'What was approved is not there any more in the form that was approved.', 'plan_lost')
       return
     }
@@ -384,7 +476,8 @@ export function createGate(deps: GateDeps): Gate {
   ): Promise<ExecutionView | null> {
     try {
       const { version } = deps.policy.layers(policyAgent(principal))
-      const now = planOf(await look(agreed.target, agreed), agreed, version)
+      const { id: agent, session } = principal
+      const now = planOf(await look(agreed.target, agreed), { ...agreed, agent, session }, version)
       if (now.digest !== agreed.digest) {
         refuse(
           executionId,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { accessSync, type BigIntStats, constants, realpathSync, statSync } from 'node:fs'
-import { access, open, realpath, stat } from 'node:fs/promises'
-import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { access, type FileHandle, open, realpath, stat } from 'node:fs/promises'
+import { delimiter, isAbsolute, join } from 'node:path'
 import type { FileIdentity } from '../../../src-preload/contract/model'
 import { SYSTEM_FOLDERS } from './environment'
 
@@ -24,34 +24,80 @@ const inSystem = (path: string): boolean =>
   path.startsWith('/usr/share/')
 
 /**
- * Pins a file. Files of the system's folders are pinned by inode, size and time, others by their content as well. The former are
- * looked at synchronously, which is ten times quicker than a trip to the thread pool for each step; any other place may be on a
- * file system that hangs, and must not hold up the app.
+ * A path without `.` and doubled slashes. `..` stays: behind a link it leads to another place than its text says, and the system is the one
+ * to walk it.
  */
-export async function fileIdentity(typed: string, path: string): Promise<FileIdentity> {
-  const real = inSystem(path) ? realpathSync(path) : await realpath(path)
-  if (inSystem(real)) return identityOf(typed, real, statSync(real, { bigint: true }), null)
-  const file = await open(real, 'r')
+export const withoutDots = (path: string): string => path.replace(/\/(?:\.?\/)+/g, '/')
+
+/** There is something else than a file where one was named: a folder, a pipe, a device. */
+export class NotAFile extends Error {}
+
+/**
+ * Pins a file. Files of the system's folders are pinned by inode, rights, size and times, others by their content as well. The former are
+ * looked at synchronously, which is ten times quicker than a trip to the thread pool for each step; any other place may be on a file
+ * system that hangs, and must not hold up the app. `readable`: content that cannot be read is an error; else it is left out.
+ */
+export async function fileIdentity(typed: string, path: string, readable: boolean): Promise<FileIdentity> {
+  const system = inSystem(path)
+  const real = system ? realpathSync.native(path) : await realpath(path)
+  if (inSystem(real)) return identityOf(typed, path, real, plain(statSync(real, { bigint: true }), real), null)
+  let file: FileHandle
   try {
-    const found = await file.stat({ bigint: true })
-    if (found.size > BigInt(HASH_BYTES)) return identityOf(typed, real, found, null)
+    // A pipe put there would hold up the answer for ever.
+    file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK)
+  } catch (error) {
+    if (readable || (error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    return identityOf(typed, path, real, plain(await stat(real, { bigint: true }), real), null)
+  }
+  try {
+    const found = plain(await file.stat({ bigint: true }), real)
+    if (found.size > BigInt(HASH_BYTES)) return identityOf(typed, path, real, found, null)
     const hash = createHash('sha256')
-    for await (const chunk of file.createReadStream({ autoClose: false })) hash.update(chunk as Uint8Array)
-    return identityOf(typed, real, found, hash.digest('hex'))
+    for await (const chunk of file.createReadStream({ autoClose: false, start: 0 })) hash.update(chunk as Uint8Array)
+    return identityOf(typed, path, real, found, hash.digest('hex'))
   } finally {
     await file.close()
   }
 }
 
-const identityOf = (typed: string, real: string, found: BigIntStats, sha256: string | null): FileIdentity => ({
-  path: typed,
-  realpath: real,
+function plain(found: BigIntStats, path: string): BigIntStats {
+  if (!found.isFile()) throw new NotAFile(path)
+  return found
+}
+
+const identityOf = (
+  typed: string,
+  path: string,
+  real: string,
+  found: BigIntStats,
+  sha256: string | null,
+): FileIdentity => ({ path: typed, found: path, realpath: real, ...traits(found), sha256 })
+
+/** What tells one file from another, and from itself after a change, without its content. */
+export const traits = (found: BigIntStats): Omit<FileIdentity, 'path' | 'found' | 'realpath' | 'sha256'> => ({
   dev: String(found.dev),
   ino: String(found.ino),
+  mode: Number(found.mode),
+  uid: Number(found.uid),
+  gid: Number(found.gid),
   size: Number(found.size),
   mtimeMs: Number(found.mtimeMs),
-  sha256,
+  ctimeNs: String(found.ctimeNs),
 })
+
+/** The first line of a file as far as 256 bytes reach; null when it cannot be read. */
+export async function firstLine(path: string): Promise<string | null> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => null)
+  if (file === null) return null
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(256), 0, 256, 0)
+    return buffer.toString('latin1', 0, bytesRead).split('\n')[0] ?? null
+  } catch {
+    return null
+  } finally {
+    await file.close()
+  }
+}
 
 export interface Resolved {
   readonly program: string
@@ -73,7 +119,7 @@ function runnableOfSystem(path: string): Runnable | null {
   try {
     if (statSync(path, { throwIfNoEntry: false }) === undefined) return null
     accessSync(path, constants.X_OK)
-    const real = realpathSync(path)
+    const real = realpathSync.native(path)
     const found = statSync(real)
     return found.isFile() ? { real, mode: found.mode } : null
   } catch {
@@ -122,7 +168,7 @@ export async function resolveProgram(
 ): Promise<Resolved> {
   if (!asFile && BUILTINS.has(program)) return { program, path: null, real: null, trusted: true }
   const candidates = program.includes('/')
-    ? [resolve(cwd, program)]
+    ? [withoutDots(isAbsolute(program) ? program : `${cwd}/${program}`)]
     : searchPath
         .split(delimiter)
         .filter((folder) => isAbsolute(folder))

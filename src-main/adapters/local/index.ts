@@ -2,13 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { homedir, userInfo } from 'node:os'
-import { basename, isAbsolute, resolve } from 'node:path'
+import { basename, isAbsolute } from 'node:path'
 import { NomosError } from '../../../src-preload/contract/errors'
-import type { FileIdentity } from '../../../src-preload/contract/model'
 import { signalFromSandbox } from '../../domain/risk'
-import type { PlanDraft, Prepared, RunEnd, RunHandle, Runner } from '../../ports'
+import type { PlanDraft, Prepared, ProgramPin, RunEnd, RunHandle, Runner } from '../../ports'
 import { baseEnvironments } from './environment'
-import { fileIdentity, type Resolved, resolveProgram } from './identity'
+import { hold } from './hold'
+import { type Resolved, resolveProgram } from './identity'
+import { type Lookup, pinPrograms, pinScript, placeOf } from './lookup'
 import { repositoryFinding } from './repository'
 import { findStarters, type Starters, seenAlike, withoutShell } from './sandbox'
 
@@ -38,7 +39,9 @@ function shellCommand(script: string): { readonly file: string; readonly args: r
     : { file: bash, args: ['--norc', '--noprofile', '-c', script] }
 }
 
-async function workingFolder(cwd: string | null): Promise<string> {
+async function workingFolder(
+  cwd: string | null,
+): Promise<{ readonly path: string; readonly folder: Prepared['folder'] }> {
   const folder = cwd ?? homedir()
   if (!isAbsolute(folder)) {
     throw new NomosError(
@@ -50,8 +53,9 @@ async function workingFolder(cwd: string | null): Promise<string> {
     )
   }
   try {
-    const [real, found] = await Promise.all([realpath(folder), stat(folder)])
-    if (found.isDirectory()) return real
+    const real = await realpath(folder)
+    const found = await stat(real, { bigint: true })
+    if (found.isDirectory()) return { path: real, folder: { dev: String(found.dev), ino: String(found.ino) } }
   } catch {
     // Said below: for the caller a missing folder and one that cannot be looked at come to the same.
   }
@@ -60,20 +64,14 @@ async function workingFolder(cwd: string | null): Promise<string> {
   })
 }
 
-async function boundFile(operand: string | null, cwd: string): Promise<FileIdentity | null> {
-  if (operand === null) return null
-  const path = resolve(cwd, operand.startsWith('~/') ? resolve(homedir(), operand.slice(2)) : operand)
-  try {
-    return await fileIdentity(operand, path)
-  } catch {
-    throw new NomosError(
-      'bad_input',
-      `The script file "${operand}" cannot be read at ${path}, so it cannot be pinned. Check the path.`,
-      {
-        field: 'command',
-      },
-    )
-  }
+/** Where a program leads to; nowhere when the command calls two of one name from different folders. */
+async function resolvedOf(program: string, pins: readonly ProgramPin[], at: Lookup): Promise<Resolved> {
+  const own = pins.filter(({ typed, fromPackage }) => typed === program && fromPackage === null)
+  const [pin, ...others] = own
+  if (pin === undefined) return resolveProgram(program, at.cwd, at.search, at.asFile)
+  if (others.length > 0) return { program, path: null, real: null, trusted: false }
+  const name = pin.name.includes('/') ? placeOf(at, pin.folder, pin.name) : pin.name
+  return { ...(await resolveProgram(name, '/', at.search, at.asFile)), program }
 }
 
 /** What the folder itself makes of the programs that are to run in it. */
@@ -117,30 +115,35 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
     kind: 'local',
 
     async prepare(draft: PlanDraft): Promise<Prepared> {
-      const path = draft.env.PATH ?? environments.agreed.PATH ?? '/usr/bin:/bin'
+      if (draft.unpinnable !== null) throw new NomosError('bad_input', draft.unpinnable, { field: 'command' })
+      const agreed = { ...environments.agreed, ...draft.env }
       // Each look is a trip to the thread pool: those that do not need each other's answer go together.
-      const folder = workingFolder(draft.cwd)
-      const [cwd, resolved, { sandbox }] = await Promise.all([
-        folder,
-        Promise.all(
-          draft.programs.map(
-            async (program): Promise<Resolved> =>
-              resolveProgram(program, program.includes('/') ? await folder : '/', path, draft.argv !== null),
-          ),
-        ),
-        lookForStarters(),
+      const [{ path: cwd, folder }, { sandbox }] = await Promise.all([workingFolder(draft.cwd), lookForStarters()])
+      const at: Lookup = {
+        cwd,
+        home: agreed.HOME ?? homedir(),
+        search: agreed.PATH ?? '/usr/bin:/bin',
+        asFile: draft.argv !== null,
+      }
+      const [pinned, boundFile, resolved, alike, findings] = await Promise.all([
+        pinPrograms(draft.pins, at),
+        pinScript(draft.fileOperand, at),
+        Promise.all(draft.programs.map((program) => resolvedOf(program, draft.pins, at))),
+        sandbox && draft.sandbox !== null ? seenAlike(draft.sandbox, cwd) : false,
+        findingsAt(cwd, draft.programs),
       ])
-      const first = resolved.find((found) => found.path !== null)
+      const [executable, ...programs] = pinned
       return {
         user: userInfo().username,
         cwd,
-        executable: first?.path ? await fileIdentity(first.program, first.path) : null,
-        boundFile: await boundFile(draft.fileOperand, cwd),
+        folder,
+        executable: executable ?? null,
+        programs,
+        boundFile,
         hostKeys: null,
         resolved,
-        sandbox:
-          sandbox && draft.sandbox !== null && (await seenAlike(draft.sandbox, cwd)) ? draft.sandbox.profile : null,
-        findings: await findingsAt(cwd, draft.programs),
+        sandbox: alike && draft.sandbox !== null ? draft.sandbox.profile : null,
+        findings,
       }
     },
 
@@ -173,21 +176,32 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
       if (argv !== null) env.PWD = folder
       // In the sandbox only /tmp can be written to, and it is gone with it.
       if (sandbox !== null) delete env.TMPDIR
+      else if (plan.cwd !== null) env.PWD = plan.cwd
+      const held = hold(plan)
+      const before = held.changed()
+      if (before !== null) {
+        held.release()
+        return { end: Promise.resolve(drifted(before, 'Nothing ran.')), stop: () => {} }
+      }
       let child: ChildProcess
       try {
         child = spawn(file, args, {
-          cwd: plan.cwd ?? undefined,
+          cwd: held.cwd,
           env,
           stdio: ['ignore', 'pipe', 'pipe'],
           detached: true,
         })
       } catch (error) {
+        held.release()
         return { end: Promise.resolve(spawnFailure(error)), stop: () => {} }
       }
       if (child.pid !== undefined) {
         groups.add(child.pid)
         sink.started({ pid: child.pid })
       }
+      const after = held.changed()
+      held.release()
+      if (after !== null) killGroup(child, 'SIGKILL')
       child.stdout?.on('data', (bytes: Uint8Array) => sink.output('stdout', bytes))
       child.stderr?.on('data', (bytes: Uint8Array) => sink.output('stderr', bytes))
 
@@ -197,7 +211,9 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
         child.once('exit', (exitCode, signal) => {
           const inside = sandbox === null ? null : signalFromSandbox(exitCode)
           const done = (): void =>
-            settle({ kind: 'exited', exitCode: inside === null ? exitCode : null, signal: inside ?? signal })
+            after !== null
+              ? settle(drifted(after, 'It was ended before it could begin.'))
+              : settle({ kind: 'exited', exitCode: inside === null ? exitCode : null, signal: inside ?? signal })
           const grace = setTimeout(() => {
             child.stdout?.destroy()
             child.stderr?.destroy()
@@ -233,6 +249,12 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
 
     groups: () => [...groups].map((pid) => ({ pid })),
   }
+}
+
+/** A pinned file or the folder was swapped between the last look and the start. */
+function drifted(what: string, outcome: string): RunEnd {
+  const sentence = `Changed while it was being started: ${what}. ${outcome} Ask again.`
+  return { kind: 'failed', code: 'drift', sentence, detail: null }
 }
 
 function spawnFailure(error: unknown): RunEnd {

@@ -119,7 +119,9 @@ class SshRunner implements Runner, HostProbe {
     return {
       user: draft.user,
       cwd: draft.cwd,
+      folder: null,
       executable: null,
+      programs: [],
       boundFile: null,
       hostKeys,
       resolved: [],

@@ -264,7 +264,9 @@ describe.skipIf(sshdPath() === null)('a run', () => {
           script: 'x',
           argv: ['cat', ...operands],
           programs: ['cat'],
+          pins: [],
           fileOperand: null,
+          unpinnable: null,
           env: {},
           user,
         }

@@ -1,18 +1,37 @@
 import { describe, expect, it } from 'vitest'
-import type { Plan } from '../../../src-preload/contract/model'
+import type { FileIdentity, Plan } from '../../../src-preload/contract/model'
 import { phraseFits, phraseFor, planDigest, planDrift, sealPlan } from '.'
+
+const TOUCH: FileIdentity = {
+  path: 'touch',
+  found: '/usr/bin/touch',
+  realpath: '/usr/bin/touch',
+  dev: '1',
+  ino: '2',
+  mode: 0o100755,
+  uid: 0,
+  gid: 0,
+  size: 3,
+  mtimeMs: 4,
+  ctimeNs: '5',
+  sha256: null,
+}
 
 const open: Omit<Plan, 'digest'> = {
   v: 1,
+  agent: 'main',
+  session: 's1',
   target: 'local',
   kind: 'local',
   user: 'op',
   cwd: '/srv',
+  folder: { dev: '1', ino: '9' },
   argv: null,
   script: 'touch x',
   verify: null,
   env: { LANG: 'C' },
-  executable: { path: 'touch', realpath: '/usr/bin/touch', dev: '1', ino: '2', size: 3, mtimeMs: 4, sha256: null },
+  executable: TOUCH,
+  programs: [],
   boundFile: null,
   endpoint: null,
   hostKeys: null,
@@ -32,7 +51,20 @@ describe('a plan', () => {
       { script: 'touch x ' },
       { verify: 'true' },
       { env: {} },
-      { executable: { ...open.executable!, ino: '3' } },
+      { agent: 'mcp:x' },
+      { session: 's2' },
+      { session: null },
+      { kind: 'ssh' },
+      { folder: { dev: '1', ino: '8' } },
+      { folder: null },
+      { argv: ['touch', 'x'] },
+      { sandbox: 'files' },
+      { endpoint: { address: 'a', port: 22, auth: 'agent', keyPath: null } },
+      { hostKeys: [{ algorithm: 'ssh-ed25519', fingerprint: 'x' }] },
+      ...Object.keys(TOUCH).map((field) => ({ executable: { ...TOUCH, [field]: field === 'sha256' ? 'a' : 6 } })),
+      { executable: null },
+      { programs: [TOUCH] },
+      { boundFile: TOUCH },
       { policyVersion: 'p2' },
       { limits: { timeoutMs: 1001, outputBytes: 1000 } },
     ]

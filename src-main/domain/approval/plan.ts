@@ -14,9 +14,15 @@ export const sealPlan = (plan: Omit<Plan, 'digest'>): Plan => ({ ...plan, digest
 export const planMac = (key: Uint8Array, plan: Plan): string => hmac(key, plan.digest)
 
 const FIELD_WORDS: Readonly<Partial<Record<keyof Plan, string>>> = {
+  agent: 'who asked for it',
+  session: 'the session',
+  kind: 'the target',
   executable: 'the program file',
+  programs: 'the program file',
   boundFile: 'the script file',
   cwd: 'the working folder',
+  folder: 'the working folder',
+  limits: 'the limits',
   user: 'the user',
   env: 'the environment',
   endpoint: "the host's address or login",

@@ -473,12 +473,23 @@ class Walker {
           return
         case 'SimpleExpansion': {
           const name = part.text.slice(1)
+          // In front, and not set in this text, it is the home folder as `~` is.
+          if (name === 'HOME' && shape === '' && !this.variables.has(name)) {
+            note('tilde')
+            shape = part.text
+            return
+          }
           note(/^[A-Za-z_0-9?$#!_-]/.test(name) ? 'variable' : 'expansion')
           shape += this.variables.get(name) ?? part.text
           return
         }
         case 'ParameterExpansion': {
           const simple = !part.operation && !part.prefix && !part.index && /^[A-Za-z_0-9]+$/.test(part.parameter)
+          if (simple && part.parameter === 'HOME' && shape === '' && !this.variables.has('HOME')) {
+            note('tilde')
+            shape = part.text
+            return
+          }
           note(simple ? 'variable' : 'expansion')
           shape += (simple ? this.variables.get(part.parameter) : undefined) ?? part.text
           // Whatever the parser could not name may hold commands it has not looked into.

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findInvisible, parseShell, programsOf, unfold } from './index'
+import { findInvisible, parseShell, unfold } from './index'
 
 const values = (text: string) => parseShell(text).commands.map((command) => command.words.map((word) => word.value))
 const programs = (text: string) =>
@@ -228,26 +228,6 @@ describe('unfold', () => {
     expect(unfold(parseShell(`${'nice '.repeat(30)}ls`)).cut).toBe(true)
     expect(unfold(parseShell(`${'nice '.repeat(10)}ls`)).cut).toBe(false)
   })
-})
-
-describe('programsOf', () => {
-  it.each([
-    ['ls -l', ['ls'], null],
-    ['A=1 sudo -u bob ls', ['ls'], null],
-    ['sh ./x.sh', ['sh'], './x.sh'],
-    ['bash /opt/a.sh arg', ['bash'], '/opt/a.sh'],
-    ['sudo bash -eu /opt/a.sh', ['bash'], '/opt/a.sh'],
-    ['python3 tool.py --x', ['python3'], 'tool.py'],
-    ['python3 -m http.server', ['python3'], null],
-    ['bash -c ls', ['bash'], null],
-    ['./run', ['./run'], './run'],
-    ['"./my run" a', ['./my run'], './my run'],
-    ['ls | grep a; ls', ['ls', 'grep'], null],
-    ['$X a', [], null],
-    ['bash $X', ['bash'], null],
-    ['bash a.sh; ls', ['bash', 'ls'], null],
-    ['', [], null],
-  ])('%s', (text, names, fileOperand) => expect(programsOf(text)).toEqual({ programs: names, fileOperand }))
 })
 
 describe('findInvisible', () => {

@@ -29,15 +29,24 @@ export const Target = z
   .readonly()
 export type Target = z.infer<typeof Target>
 
-/** Identity of the file that will be executed, pinned at plan time. `sha256` is null for files of the system folders. */
+/**
+ * Identity of a file that will be executed, pinned at plan time. `path` is as typed, `found` where that led, `realpath` behind all links.
+ * `mode` holds type and rights; `ctimeNs` moves with any change, also one that puts the other times back. `sha256` is null for files of
+ * the system folders, and for a program that may be executed and not read.
+ */
 export const FileIdentity = z
   .object({
     path: z.string(),
+    found: z.string(),
     realpath: z.string(),
     dev: z.string(),
     ino: z.string(),
+    mode: z.number(),
+    uid: z.number(),
+    gid: z.number(),
     size: z.number(),
     mtimeMs: z.number(),
+    ctimeNs: z.string(),
     sha256: z.string().nullable(),
   })
   .readonly()
@@ -57,15 +66,22 @@ export type Endpoint = z.infer<typeof Endpoint>
 export const Plan = z
   .object({
     v: z.literal(1),
+    /** Who asked (`Principal.id`) and in which session: what was approved for one runs for no other. */
+    agent: z.string(),
+    session: z.string().nullable(),
     target: z.string(),
     kind: z.enum(['local', 'ssh', 'lxc']),
     user: z.string().nullable(),
     cwd: z.string().nullable(),
+    /** The folder that `cwd` was, so that another one under its name is told apart; null where the place cannot be asked. */
+    folder: z.object({ dev: z.string(), ino: z.string() }).readonly().nullable(),
     argv: z.array(z.string()).readonly().nullable(),
     script: z.string().nullable(),
     verify: z.string().nullable(),
     env: z.record(z.string(), z.string()).readonly(),
+    /** The first program that was found, and all others that the command names, with what a script's first line names. */
     executable: FileIdentity.nullable(),
+    programs: z.array(FileIdentity).readonly(),
     boundFile: FileIdentity.nullable(),
     endpoint: Endpoint.nullable(),
     hostKeys: z
