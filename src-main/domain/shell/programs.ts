@@ -296,12 +296,9 @@ class Walk {
   /** The path a word stands for: literal, or in the home folder; null when only the run knows. A literal `~` is a name like any other. */
   #concrete({ value, shape, dynamic }: Word): string | null {
     if (value !== null) return value.startsWith('~') ? `./${value}` : value
-    if (dynamic.length !== 1 || !this.#ownHome) return null
-    const inHome =
-      dynamic[0] === 'tilde' ? /^~\/([^$`*?[\]{}]+)$/.exec(shape) : /^\$(?:HOME|\{HOME\})\/([^$`*?[\]{}]+)$/.exec(shape)
-    return inHome === null || (dynamic[0] !== 'tilde' && dynamic[0] !== 'variable' && dynamic[0] !== 'expansion')
-      ? null
-      : `~/${inHome[1]}`
+    if (dynamic.join() !== 'tilde' || !this.#ownHome) return null
+    const inHome = /^(?:~|\$HOME|\$\{HOME\})\/([^$`*?[\]{}]+)$/.exec(shape)
+    return inHome === null ? null : `~/${inHome[1]}`
   }
 
   #pin(pin: ProgramPin): void {
