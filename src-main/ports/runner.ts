@@ -40,6 +40,8 @@ export interface PlanDraft {
   readonly pins: readonly ProgramPin[]
   /** The one file an interpreter is given to execute (`sh ./x.sh`); null when there is none. */
   readonly fileOperand: ScriptOperand | null
+  /** Further files that a shell reads into itself, pinned as the programs are. */
+  readonly sourced: readonly ScriptOperand[]
   /** Why a file that would be executed cannot be named, as a sentence; a place that pins files refuses the command with it. */
   readonly unpinnable: string | null
   readonly cwd: string | null
@@ -80,7 +82,8 @@ export interface RunSink {
 /**
  * How a run ended.
  * - `exited`: its end was seen
- * - `failed`: it was never started, or ended before it could do anything (`drift`: a pinned file changed meanwhile); `code` is machine-readable, `sentence` says what happened, why and what to do
+ * - `failed`: it was never started, or ended at once (`drift`: a pinned file
+ *   changed meanwhile); `code` is machine-readable, `sentence` says what happened, why and what to do
  * - `lost`: it had begun and its end was not seen (connection gone): the execution becomes `unknown`
  */
 export type RunEnd =

@@ -148,7 +148,7 @@ const draftOf = (
   rules: RuleSet,
 ): PlanDraft => {
   const script = plan.script ?? ''
-  const { programs, pins, fileOperand, unpinnable } = programsOf(script)
+  const { programs, pins, fileOperand, sourced, unpinnable } = programsOf(script)
   const argv = literalArgv(script)
   return {
     target: plan.target,
@@ -156,9 +156,12 @@ const draftOf = (
     argv,
     sandbox: argv === null || plan.sandbox === null ? null : sandboxOf(argv, rules),
     // What is pinned comes first; the rest is only looked up, to be compared with the allowlist.
-    programs: [...new Set([...programs, ...(segments ?? []).flatMap(({ argv, wrappers }) => [argv[0] ?? '', ...wrappers])])],
+    programs: [
+      ...new Set([...programs, ...(segments ?? []).flatMap(({ argv, wrappers }) => [argv[0] ?? '', ...wrappers])]),
+    ],
     pins,
     fileOperand,
+    sourced,
     unpinnable,
     cwd: plan.cwd,
     env: plan.env,
@@ -169,6 +172,9 @@ const draftOf = (
 
 /** Makes the first half; what a part of it throws is a `NomosError`. */
 export function createGateJudge(deps: GateJudgeDeps): GateJudge {
+  /** Where two parsers see different programs, nobody knows which words an entry would let through. */
+  const doubted = (script: string): boolean => doubtOf(script, deps.secondParser.commandNames(script)) !== null
+
   /** What the place looks like at this moment for a command. */
   async function look(slug: string, command: AskedOf): Promise<Looked> {
     const resolved = deps.resolve(slug)
@@ -179,7 +185,7 @@ export function createGateJudge(deps: GateJudgeDeps): GateJudge {
     return {
       resolved,
       prepared,
-      segments: resolvedSegments(segments, prepared),
+      segments: doubted(command.script ?? '') ? null : resolvedSegments(segments, prepared),
       reached: deps.reached(carriedBy(command.script ?? '').destinations),
     }
   }

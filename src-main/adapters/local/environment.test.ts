@@ -71,6 +71,7 @@ async function run(script: string, argv: readonly string[] | null, sandbox: stri
     programs: [],
     pins: [],
     fileOperand: null,
+    sourced: [],
     unpinnable: null,
     user: null,
     sandbox: { profile: 'files' as const, operands: [] },

@@ -125,9 +125,10 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
         search: agreed.PATH ?? '/usr/bin:/bin',
         asFile: draft.argv !== null,
       }
-      const [pinned, boundFile, resolved, alike, findings] = await Promise.all([
+      const [pinned, boundFile, sourced, resolved, alike, findings] = await Promise.all([
         pinPrograms(draft.pins, at),
-        pinScript(draft.fileOperand, at),
+        draft.fileOperand === null ? null : pinScript(draft.fileOperand, at),
+        Promise.all(draft.sourced.map((operand) => pinScript(operand, at))),
         Promise.all(draft.programs.map((program) => resolvedOf(program, draft.pins, at))),
         sandbox && draft.sandbox !== null ? seenAlike(draft.sandbox, cwd) : false,
         findingsAt(cwd, draft.programs),
@@ -138,7 +139,7 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
         cwd,
         folder,
         executable: executable ?? null,
-        programs,
+        programs: [...programs, ...sourced],
         boundFile,
         hostKeys: null,
         resolved,
@@ -212,7 +213,7 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
           const inside = sandbox === null ? null : signalFromSandbox(exitCode)
           const done = (): void =>
             after !== null
-              ? settle(drifted(after, 'It was ended before it could begin.'))
+              ? settle(drifted(after, 'It was ended at once, and may have begun.'))
               : settle({ kind: 'exited', exitCode: inside === null ? exitCode : null, signal: inside ?? signal })
           const grace = setTimeout(() => {
             child.stdout?.destroy()

@@ -138,9 +138,8 @@ async function manifestBin(folder: string, name: string): Promise<string | null>
   return typeof file === 'string' ? `${folder}/${file}` : null
 }
 
-/** Pins the script of an interpreter by its content; null when there is none. */
-export async function pinScript(operand: ScriptOperand | null, at: Lookup): Promise<FileIdentity | null> {
-  if (operand === null) return null
+/** Pins the script of an interpreter by its content. */
+export async function pinScript(operand: ScriptOperand, at: Lookup): Promise<FileIdentity> {
   const { typed, path: name, folder, searched } = operand
   let path = placeOf(at, folder, name)
   if (searched) {

@@ -147,6 +147,7 @@ const draftOf = (command: string, cwd: string) => {
     programs: argv === null ? [] : [argv[0] as string],
     pins: [],
     fileOperand: null,
+    sourced: [],
     unpinnable: null,
     cwd,
     env: {},

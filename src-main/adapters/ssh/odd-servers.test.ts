@@ -83,6 +83,7 @@ describe('a server that', () => {
       programs: [],
       pins: [],
       fileOperand: null,
+      sourced: [],
       unpinnable: null,
       cwd: null,
       env: {},

@@ -266,6 +266,7 @@ describe.skipIf(sshdPath() === null)('a run', () => {
           programs: ['cat'],
           pins: [],
           fileOperand: null,
+          sourced: [],
           unpinnable: null,
           env: {},
           user,

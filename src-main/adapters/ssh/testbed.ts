@@ -61,6 +61,7 @@ export async function planFor(runner: Runner, sshd: Sshd, script: string, change
     programs: [],
     pins: [],
     fileOperand: null,
+    sourced: [],
     unpinnable: null,
     cwd: changes.cwd ?? null,
     env: changes.env ?? {},

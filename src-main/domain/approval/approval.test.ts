@@ -74,7 +74,11 @@ describe('a plan', () => {
       expect(planDrift(plan, other)).toHaveLength(1)
     }
     expect(planDrift(plan, sealPlan({ ...open }))).toEqual([])
-    expect(planDrift(plan, sealPlan({ ...open, executable: null }))).toEqual(['the program file'])
+    expect(planDrift(plan, sealPlan({ ...open, executable: null }))).toEqual(['the program file "touch"'])
+    const programs = [TOUCH, { ...TOUCH, path: 'other' }]
+    expect(planDrift(sealPlan({ ...open, programs }), sealPlan({ ...open, programs: [TOUCH] }))).toEqual([
+      'the program file "other"',
+    ])
   })
 })
 

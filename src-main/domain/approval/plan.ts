@@ -1,4 +1,4 @@
-import type { Plan } from '../../../src-preload/contract/model'
+import type { FileIdentity, Plan } from '../../../src-preload/contract/model'
 import { canonicalJson, hmac, sha256 } from '../ledger'
 
 /** The digest of a plan: SHA-256 over the canonical JSON of everything that was agreed to. */
@@ -35,12 +35,29 @@ const FIELD_WORDS: Readonly<Partial<Record<keyof Plan, string>>> = {
   verify: 'the verifying command',
 }
 
-/** Names in words what differs between two plans; empty when nothing does. */
+/** Names in words what differs between two plans, a file by its name; empty when nothing does. */
 export function planDrift(agreed: Plan, now: Plan): readonly string[] {
   const changed = new Set<string>()
   for (const key of Object.keys(agreed) as (keyof Plan)[]) {
     if (key === 'digest') continue
-    if (canonicalJson(agreed[key]) !== canonicalJson(now[key])) changed.add(FIELD_WORDS[key] ?? key)
+    if (canonicalJson(agreed[key]) === canonicalJson(now[key])) continue
+    const name = differingFile(agreed[key], now[key])
+    changed.add(`${FIELD_WORDS[key] ?? key}${name === null ? '' : ` "${name}"`}`)
   }
   return [...changed]
+}
+
+type Field = Plan[keyof Plan]
+
+/** The file, as it was typed, that is not the same in two values of a field; null for a field that holds no files. */
+function differingFile(agreed: Field, now: Field): string | null {
+  const [before, after] = [filesIn(agreed), filesIn(now)]
+  const lost = before.find((file) => !after.some((other) => canonicalJson(other) === canonicalJson(file)))
+  const added = after.find((file) => !before.some((other) => canonicalJson(other) === canonicalJson(file)))
+  return (lost ?? added)?.path ?? null
+}
+
+const filesIn = (value: Field): readonly FileIdentity[] => {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return list.filter((one): one is FileIdentity => typeof one === 'object' && one !== null && 'realpath' in one)
 }

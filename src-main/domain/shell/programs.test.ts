@@ -121,6 +121,18 @@ describe('the script of an interpreter', () => {
     ['bash x.sh; bash x.sh', 'x.sh'],
   ])('%s', (command, script) => expect(scriptOf(command)).toBe(script))
 
+  it('comes beside what a shell reads into itself', () => {
+    const sourced = (command: string) => {
+      const { fileOperand, sourced, unpinnable } = programsOf(command)
+      return [fileOperand?.path, sourced.map(({ path }) => path), unpinnable]
+    }
+    expect(sourced('. /etc/os-release && source a; . b')).toEqual(['/etc/os-release', ['a', 'b'], null])
+    expect(sourced('source venv/bin/activate && python3 x.py')).toEqual(['x.py', ['venv/bin/activate'], null])
+    expect(sourced('. ./env && ./run')).toEqual(['./env', [], null])
+    expect(sourced('. ./env; bash a; bash b')[2]).toContain('more than one script file')
+    expect(sourced('source "$X"; bash a')[2]).toContain('only be known')
+  })
+
   it('is looked for on PATH where the program does so', () => {
     expect(programsOf('source x').fileOperand?.searched).toBe(true)
     expect(programsOf('. ./x').fileOperand?.searched).toBe(false)

@@ -35,6 +35,8 @@ export interface ProgramsOf {
   readonly pins: readonly ProgramPin[]
   /** The script an interpreter is given, or the program itself where the command is a single path. */
   readonly fileOperand: ScriptOperand | null
+  /** Further files that a shell reads into itself (`. ./env.sh && python3 x.py`). */
+  readonly sourced: readonly ScriptOperand[]
   /** Why a file that would be executed cannot be named, as a sentence with the remedy; null when every one can. */
   readonly unpinnable: string | null
 }
@@ -42,7 +44,7 @@ export interface ProgramsOf {
 /** `sudo` and its kind are not what runs. */
 const AS_ANOTHER = /^(?:sudo|sudo-rs|doas)$/
 /** Wrappers behind which the working folder, or the files in it, may be others. */
-const ELSEWHERE = /^(?:systemd-run|run0|pkexec|bwrap|firejail|proot|machinectl|su|runuser|git|conda|mamba)$/
+const ELSEWHERE = /^(?:systemd-run|run0|pkexec|bwrap|firejail|proot|machinectl|su|runuser|git)$/
 /** Wrappers that give words of their own to what they start. */
 const FEEDING = /^(?:xargs|parallel|find|gfind|fd|fdfind|entr)$/
 /** Options by which a wrapper goes to another folder before it starts anything. */
@@ -79,6 +81,8 @@ class Walk {
   readonly #pins: ProgramPin[] = []
   /** Scripts of interpreters. */
   readonly #scripts: ScriptOperand[] = []
+  /** What `source` reads. */
+  readonly #sourced: ScriptOperand[] = []
   /** Programs called by a path. */
   readonly #paths: ScriptOperand[] = []
   #refusal: string | null = null
@@ -91,10 +95,13 @@ class Walk {
         `The command executes more than one script file ("${script.typed}" and "${second.typed}"), and one is all that can be pinned. Ask for them one by one.`,
       )
     const [path] = this.#paths
+    const [first, ...others] = this.#sourced
+    const alone = script === undefined && first !== undefined
     return {
       programs: this.#programs,
       pins: this.#pins,
-      fileOperand: script ?? (this.#paths.length === 1 && path !== undefined ? path : null),
+      fileOperand: script ?? first ?? (this.#paths.length === 1 && path !== undefined ? path : null),
+      sourced: alone ? others : this.#sourced,
       unpinnable: this.#refusal,
     }
   }
@@ -230,7 +237,7 @@ class Walk {
         case 'file':
           if (where.fed === 'parallel' || (where.fed !== null && operand.word.shape.includes('{}')))
             this.#given(name, where.fed)
-          else this.#operand(operand.word, operand.searched, where)
+          else this.#operand(operand.word, operand.searched, where, name === 'source' || name === '.')
           break
         case 'stdin':
           if (where.fed !== null) this.#given(name, where.fed)
@@ -255,7 +262,7 @@ class Walk {
     )
   }
 
-  #operand(word: Word, searched: boolean, where: Where): void {
+  #operand(word: Word, searched: boolean, where: Where, sourced = false): void {
     // `bash <(…)`: what comes out of a command that stands in the text.
     if (/^[<>]\(/.test(word.shape)) return
     const path = this.#concrete(word)
@@ -273,8 +280,9 @@ class Walk {
     }
     const folder = this.#folderFor(path, typed, where)
     if (folder === null) return
-    if (!this.#scripts.some((known) => known.path === path && known.folder === folder))
-      this.#scripts.push({ typed, path, folder, searched: searched && !path.includes('/') })
+    const list = sourced ? this.#sourced : this.#scripts
+    if (!list.some((known) => known.path === path && known.folder === folder))
+      list.push({ typed, path, folder, searched: searched && !path.includes('/') })
   }
 
   #folderFor(path: string, typed: string, where: Where): string | null {
