@@ -4,11 +4,11 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Numbered } from '../src-preload/contract/events'
 import { FINAL_STATES, type HealthProblem } from '../src-preload/contract/model'
-import { APPROVALS_FILE, createApprovalsFile } from './adapters/approvals-file'
+import { APPROVALS_FILE, CONFIG_FILE, createApprovalsFile, createConfigFile } from './adapters/approvals-file'
 import { createControlServer, pathProblem } from './adapters/control-socket'
 import { createLocalRunner } from './adapters/local'
 import { createOpenAiModel } from './adapters/openai'
-import { loadRiskRules, rulesOfNothing } from './adapters/policy-files'
+import { loadExecPolicies, loadRiskRules, rulesOfNothing } from './adapters/policy-files'
 import { DATABASE_FILE, HEAD_FILE, holdHome, openStore, type SqliteStore, StoreProblem } from './adapters/sqlite'
 import { createSshRunner } from './adapters/ssh'
 import { fileLog, makeHome, systemClock, systemIds } from './adapters/system'
@@ -24,7 +24,8 @@ import { createFeed } from './services/feed'
 import { createFleet } from './services/fleet'
 import { createGate } from './services/gate'
 import { createHealth, type Health } from './services/health'
-import { createPolicy } from './services/policy'
+import { createPolicy, NO_POLICY_DATA, type Policy, type PolicyData } from './services/policy'
+import { createPolicyDesk } from './services/policy-desk'
 import { createSettings } from './services/settings'
 
 export interface CoreConfig {
@@ -182,7 +183,22 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
   const store = openOrExplain(home, (problem, act) => health.set(problem, act), restart)
   checkLedger(store, health, clock)
 
-  const policy = createPolicy({ source: createApprovalsFile(home), store, feed, health, clock })
+  let execData: PolicyData | null = null
+  const loadExecData = (): PolicyData => {
+    if (execData !== null) return execData
+    try {
+      const loaded = loadExecPolicies(join(config.resources, 'policies'))
+      execData = { ...loaded, presets: Object.values(loaded.presets) }
+      return execData
+    } catch (error) {
+      // Without them nothing is a safe bin and no grant covers anything: stricter, never looser. Read again the next time.
+      log.warn('the data of the exec policy cannot be used', { error: String(error) })
+      return NO_POLICY_DATA
+    }
+  }
+  const policyFiles = { host: createApprovalsFile(home), config: createConfigFile(home) }
+  // Skills that name executables come with the skills themselves.
+  const policy = createPolicy({ ...policyFiles, data: loadExecData, skills: () => [], store, feed, health, clock, log })
   const local = createLocalRunner(env)
   const ssh = createSshRunner({
     ownKnownHosts: join(home, 'known_hosts'),
@@ -270,6 +286,19 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     log,
     redact: (text) => redact(text).text,
   })
+  const policyDesk = createPolicyDesk({
+    ...policyFiles,
+    policy,
+    data: loadExecData,
+    gate,
+    resolve: (slug) => fleet.resolve(slug),
+    targets: () => fleet.targets(),
+    homeFolder: homedir(),
+    store,
+    feed,
+    clock,
+    ids,
+  })
   const desk = createApprovalDesk({
     store,
     clock,
@@ -278,6 +307,10 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     headless: config.headless,
     start: (id) => gate.startApproved(id),
     announce: (id) => gate.announce(id),
+    always: {
+      offer: (execution, options) => policyDesk.alwaysOffer(execution, options),
+      store: (execution, entries) => policyDesk.storeAlways(execution, entries),
+    },
   })
   gate.onSettled((execution) => loop.onExecutionSettled(execution.id, execution.session))
 
@@ -306,6 +339,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     loop,
     fleet,
     policy,
+    policyDesk,
     settings,
     doctor: () =>
       examine(
@@ -314,7 +348,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
           store,
           health,
           secrets,
-          policyProblem: () => policy.show('main').problem,
+          policy,
           socket: control.path,
         }),
       ),
@@ -352,6 +386,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
       loop.close()
       // In this order, so that whoever follows a run at the socket still hears of its end.
       await gate.close()
+      await policy.close()
       await control.stop()
       await Promise.all([local.close(), ssh.close()])
       store.close()
@@ -391,7 +426,7 @@ function examinations(deps: {
   readonly store: SqliteStore
   readonly health: Health
   readonly secrets: Secrets
-  readonly policyProblem: () => string | null
+  readonly policy: Policy
   readonly socket: string
 }): readonly Examination[] {
   const { config, store, health, secrets } = deps
@@ -441,15 +476,33 @@ function examinations(deps: {
     {
       name: 'Approvals file',
       run() {
-        const problem = deps.policyProblem()
+        const { problem, source } = deps.policy.show('main')
         const path = join(config.home, APPROVALS_FILE)
-        if (problem !== null)
+        if (source === 'broken')
           return {
             status: 'failed',
             found: `${path}: ${problem}`,
-            remedy: 'Mend the file, or set it aside in the window.',
+            remedy:
+              'Mend the file, restore its last good copy, or set it aside: in the window, or with "nomos doctor resolve".',
           }
         return ok(existsSync(path) ? path : 'none, so the cautious policy holds')
+      },
+    },
+    {
+      name: 'Requested policy',
+      run() {
+        const { problem, source } = deps.policy.show('main')
+        const path = join(config.home, CONFIG_FILE)
+        if (problem !== null && source !== 'broken')
+          return { status: 'failed', found: `${path}: ${problem}`, remedy: 'Mend the file, restore or set it aside.' }
+        const bins = deps.policy.safeBins('main').problems
+        if (bins.length > 0)
+          return {
+            status: 'warning',
+            found: bins.map(({ why }) => why).join(' '),
+            remedy: `They are never let through. Change tools.exec.safeBins in ${path}.`,
+          }
+        return ok(existsSync(path) ? path : 'none, so what is built in is asked for')
       },
     },
     {

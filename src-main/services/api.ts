@@ -8,7 +8,7 @@ import {
   type RouteOutput,
   routes,
 } from '../../src-preload/contract'
-import type { DoctorCheck, Principal } from '../../src-preload/contract/model'
+import type { ApprovalView, DoctorCheck, Principal } from '../../src-preload/contract/model'
 import type { Caller, Clock, Dispatch, Feed, Ids, Log, Store } from '../ports'
 import type { AgentLoop } from './agent-loop'
 import type { ApprovalDesk } from './approval-desk'
@@ -16,6 +16,7 @@ import type { Fleet } from './fleet'
 import type { Gate, RunRequest } from './gate'
 import type { Health } from './health'
 import type { Policy } from './policy'
+import type { PolicyDesk } from './policy-desk'
 import { parseRunCommand } from './run-command'
 import type { Settings } from './settings'
 import { withParts } from './understanding'
@@ -32,6 +33,7 @@ export interface ApiDeps {
   readonly loop: AgentLoop
   readonly fleet: Fleet
   readonly policy: Policy
+  readonly policyDesk: PolicyDesk
   readonly settings: Settings
   readonly doctor: () => Promise<readonly DoctorCheck[]>
   readonly version: string
@@ -57,13 +59,9 @@ function requireOperator(caller: Caller): void {
   }
 }
 
-const notYet = (): never => {
-  throw new NomosError('unavailable', 'This part of the policy is not there yet.')
-}
-
 /** The one table of what can be asked of the core. A route without a handler does not compile. */
 export function createApi(deps: ApiDeps): Dispatch {
-  const { store, clock, ids, feed, gate, desk, loop, fleet, policy, settings, health } = deps
+  const { store, clock, ids, feed, gate, desk, loop, fleet, policy, policyDesk, settings, health } = deps
 
   const operator = (session: string | null): Principal => ({ kind: 'operator', id: 'operator', session, turn: null })
 
@@ -78,6 +76,12 @@ export function createApi(deps: ApiDeps): Dispatch {
     const execution = store.execution(id)
     if (execution === null) throw new NomosError('not_found', `There is no execution "${id}".`, { field: 'id' })
     return withLiveOutput(execution)
+  }
+
+  function requireApproval(id: string): ApprovalView {
+    const approval = store.approval(id)
+    if (approval === null) throw new NomosError('not_found', `There is no approval "${id}".`, { field: 'id' })
+    return approval
   }
 
   /** A running execution shows what has come so far; the store knows only the end. */
@@ -119,6 +123,25 @@ export function createApi(deps: ApiDeps): Dispatch {
         : undefined
     store.updateSession(session, { updatedAt: clock.now(), ...(title ? { title } : {}) })
     feed.publish({ type: 'session', session: loop.withTurn(requireSession(session)) })
+  }
+
+  /** Tells in the conversation what was set. */
+  function say(session: string, text: string): string {
+    const at = clock.now()
+    const message = store.addMessage({
+      id: ids.next('msg'),
+      session,
+      turn: ids.next('trn'),
+      role: 'notice',
+      text,
+      toolCalls: [],
+      callId: null,
+      executionId: null,
+      error: null,
+      at,
+    })
+    feed.publish({ type: 'message', message })
+    return text
   }
 
   const handlers: Handlers = {
@@ -168,6 +191,7 @@ export function createApi(deps: ApiDeps): Dispatch {
     'sessions.remove': (_caller, { id }) => {
       requireSession(id)
       loop.discard(id)
+      policy.clearSession(id, 'operator')
       store.removeSession(id)
       feed.publish({ type: 'session-removed', id })
       return done
@@ -184,7 +208,7 @@ export function createApi(deps: ApiDeps): Dispatch {
       }
     },
 
-    'chat.send': async (_caller, { session, text }) => {
+    'chat.send': async (caller, { session, text }) => {
       requireSession(session)
       const parsed = parseRunCommand(text)
       switch (parsed.kind) {
@@ -205,6 +229,11 @@ export function createApi(deps: ApiDeps): Dispatch {
             verify: null,
           })
           return { kind: 'run', executionId: execution.id }
+        }
+        case 'session': {
+          requireOperator(caller)
+          policy.setSession(session, parsed.change, 'operator')
+          return { kind: 'policy', executionId: null, sentence: say(session, parsed.sentence) }
         }
       }
     },
@@ -264,7 +293,10 @@ export function createApi(deps: ApiDeps): Dispatch {
 
     'approvals.pending': () =>
       store.executions({ states: ['pending_approval'], before: null, limit: 200 }).map(withParts),
-    'approvals.answer': (caller, { id, answer, digest }) => desk.answer(caller, id, answer, digest),
+    'approvals.answer': (caller, { id, answer, digest }) =>
+      answer.kind === 'approve-always'
+        ? desk.answerAlways(caller, id, answer, digest)
+        : desk.answer(caller, id, answer, digest),
 
     'ledger.page': (_caller, { before, limit }) => {
       const rows = store.ledgerPage(before, limit + 1)
@@ -307,49 +339,53 @@ export function createApi(deps: ApiDeps): Dispatch {
       policy.setSwitch(name, on, 'operator')
       return policy.show('main')
     },
-    'policy.inspect': notYet,
-    'policy.fileGet': notYet,
-    'policy.simulate': notYet,
-    'policy.replay': notYet,
-    'grants.kinds': notYet,
-    'grants.list': notYet,
-    'approvals.alwaysOffer': notYet,
-    'policy.save': (caller) => {
+    'policy.inspect': (_caller, { agent, target, session }) => policyDesk.inspect(agent, target, session),
+    'policy.save': (caller, input) => {
       requireOperator(caller)
-      return notYet()
+      return policyDesk.save(input)
     },
-    'policy.allowlistAdd': (caller) => {
+    'policy.allowlistAdd': (caller, { agent, entry, baseVersion }) => {
       requireOperator(caller)
-      return notYet()
+      return policyDesk.allowlistAdd(agent, entry, baseVersion)
     },
-    'policy.allowlistRemove': (caller) => {
+    'policy.allowlistRemove': async (caller, { agent, id, baseVersion }) => {
       requireOperator(caller)
-      return notYet()
+      await policyDesk.allowlistRemove(agent, id, baseVersion)
+      return done
     },
-    'policy.fileSet': (caller) => {
+    'policy.fileGet': (_caller, { file }) => policyDesk.fileGet(file),
+    'policy.fileSet': (caller, { file, text, baseVersion, dryRun }) => {
       requireOperator(caller)
-      return notYet()
+      return policyDesk.fileSet(file, text, baseVersion, dryRun)
     },
-    'policy.preset': (caller) => {
+    'policy.preset': (caller, { name, dryRun }) => {
       requireOperator(caller)
-      return notYet()
+      return policyDesk.preset(name, dryRun)
     },
     'policy.undo': (caller) => {
       requireOperator(caller)
-      return notYet()
+      return policyDesk.undo()
     },
-    'policy.clearSession': (caller) => {
+    'policy.clearSession': (caller, { session }) => {
       requireOperator(caller)
-      return notYet()
+      policy.clearSession(session, 'operator')
+      return policy.show('main')
     },
-    'grants.add': (caller) => {
+    'policy.simulate': (_caller, input) => policyDesk.simulate(input),
+    'policy.replay': (_caller, { agent, draft, limit }) => policyDesk.replay(agent, draft, limit),
+    'grants.kinds': () => policyDesk.grantKinds(),
+    'grants.list': () => policy.grants(),
+    'grants.add': (caller, input) => {
       requireOperator(caller)
-      return notYet()
+      return policyDesk.addGrant(input)
     },
-    'grants.revoke': (caller) => {
+    'grants.revoke': (caller, { id }) => {
       requireOperator(caller)
-      return notYet()
+      policyDesk.revokeGrant(id)
+      return done
     },
+    'approvals.alwaysOffer': (_caller, { id }) =>
+      policyDesk.alwaysOffer(requireExecution(requireApproval(id).executionId)),
     'policy.setCompound': (caller, { compound }) => {
       requireOperator(caller)
       return settings.saveCompound(compound)

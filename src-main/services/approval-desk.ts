@@ -1,18 +1,21 @@
 import { NomosError } from '../../src-preload/contract/errors'
-import type { ApprovalView, Settlement } from '../../src-preload/contract/model'
+import type { AlwaysOffer, ApprovalView, ExecutionView, Settlement } from '../../src-preload/contract/model'
 import { phraseFits } from '../domain/approval'
 import { redact } from '../domain/redact'
 import type { Caller, Clock, Feed, Log, Store } from '../ports'
 
 export type Answer =
   | { readonly kind: 'approve'; readonly phrase: string | null }
-  | {
-      readonly kind: 'approve-always'
-      /** ms since the epoch, or null for no end. */
-      readonly expiresAt: number | null
-      readonly scope: 'target' | 'session'
-    }
   | { readonly kind: 'deny'; readonly note: string | null }
+
+/** What "allow always" stores, and whether it may. `services/policy-desk.ts` has it. */
+export interface AlwaysDesk {
+  offer(
+    execution: ExecutionView,
+    options: { readonly expiresAt: number | null; readonly scope: 'target' | 'session' },
+  ): Promise<AlwaysOffer>
+  store(execution: ExecutionView, entries: AlwaysOffer['entries']): Promise<void>
+}
 
 export interface ApprovalDesk {
   /**
@@ -20,6 +23,17 @@ export interface ApprovalDesk {
    * is recorded. Throws `forbidden`, `not_found`, `already_settled`, `expired`, `drift`, `wrong_phrase` or `phrase_paused`.
    */
   answer(caller: Caller, approvalId: string, answer: Answer, digest: string): ApprovalView
+  /**
+   * "Allow always": settles as `answer` does, runs it, and stores what was offered. The words to store are worked out first, so that nothing is
+   * settled when there is nothing to store (`bad_input` with the reason). When the file cannot be written it has run once, and
+   * `unavailable` says that nothing was stored.
+   */
+  answerAlways(
+    caller: Caller,
+    approvalId: string,
+    options: { readonly expiresAt: number | null; readonly scope: 'target' | 'session' },
+    digest: string,
+  ): Promise<ApprovalView>
   /** Closes what has run out and plans the next look. Called at start and by itself from then on. */
   expire(): void
   close(): void
@@ -36,6 +50,7 @@ export interface DeskDeps {
   readonly start: (executionId: string) => Promise<void>
   /** Tells everybody that an execution has another state. */
   readonly announce: (executionId: string) => void
+  readonly always: AlwaysDesk
 }
 
 const MAX_PHRASE_TRIES = 5
@@ -136,9 +151,6 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
         })
       }
       const base = { by: 'operator', surface: caller.surface, at: clock.now() }
-      if (answer.kind === 'approve-always') {
-        throw new NomosError('unavailable', '"Allow always" is not there yet.', { field: 'answer' })
-      }
       if (answer.kind === 'approve') {
         requirePhrase(caller, approval, answer.phrase)
         settle(caller, approval, 'approved', {
@@ -155,6 +167,57 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
         settle(caller, approval, 'denied', { ...base, words: null, note })
       }
       return store.approval(approvalId) ?? approval
+    },
+
+    async answerAlways(caller, approvalId, options, digest) {
+      const approval = store.approval(approvalId)
+      const execution = approval === null ? null : store.execution(approval.executionId)
+      const mayAlways = caller.operator && (caller.surface === 'window' || caller.surface === 'cli')
+      // Whoever may not, or comes late, gets the same words as for a plain answer.
+      if (approval === null || execution === null || !caller.operator || approval.state !== 'pending')
+        return desk.answer(caller, approvalId, { kind: 'approve', phrase: null }, digest)
+      if (!mayAlways || approval.outcome === 'confirm') {
+        refused(caller, approval, 'forbidden')
+        throw new NomosError(
+          'forbidden',
+          approval.outcome === 'confirm'
+            ? 'What takes a typed phrase is never allowed for always.'
+            : '"Allow always" is answered on the card or at a terminal.',
+          { field: 'answer' },
+        )
+      }
+      if (options.expiresAt !== null && options.expiresAt <= clock.now())
+        throw new NomosError(
+          'bad_input',
+          '"answer.expiresAt" lies in the past. Name a later time, or null for no end.',
+          {
+            field: 'answer.expiresAt',
+          },
+        )
+      const { entries, refusal } = await deps.always.offer(execution, options)
+      if (refusal !== null || entries.length === 0)
+        throw new NomosError(
+          'bad_input',
+          `Nothing was answered: it cannot be allowed for always. ${refusal ?? ''}`.trim(),
+          {
+            field: 'answer',
+          },
+        )
+      const settled = desk.answer(caller, approvalId, { kind: 'approve', phrase: null }, digest)
+      try {
+        await deps.always.store(execution, entries)
+      } catch (error) {
+        deps.log.warn('an entry to allow for always was not stored', { error: String(error) })
+        const why = error instanceof Error ? error.message : String(error)
+        throw new NomosError(
+          'unavailable',
+          `It was approved and runs this once, but nothing was stored for later: ${why}`,
+          {
+            field: 'answer',
+          },
+        )
+      }
+      return settled
     },
 
     expire() {

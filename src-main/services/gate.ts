@@ -165,7 +165,8 @@ const askerOf = (principal: Principal): Asker => ({
 })
 
 /** The version of the policy in a plan: its layers and, where a run relied on somebody vouching for it, on what exactly. */
-const planVersion = ({ version }: Layers, basis: string | null): string => (basis === null ? version : `${version}+${basis}`)
+const planVersion = ({ version }: Layers, basis: string | null): string =>
+  basis === null ? version : `${version}+${basis}`
 
 export function createGate(deps: GateDeps): Gate {
   const { store, clock, ids, feed, log, health } = deps
@@ -223,7 +224,7 @@ export function createGate(deps: GateDeps): Gate {
     const layers = deps.policy.layers(asker.agent, asker.session, files)
     const { found } = redact(command.command)
     const shown = known ?? redactClassification(classification, found)
-    const vouch = vouchFor(asker, looked, classification, files)
+    const vouch = vouchFor(asker, looked, env, classification, files)
     const { resolved } = looked
     const alone: Question = {
       risk: classification.risk,
@@ -251,7 +252,13 @@ export function createGate(deps: GateDeps): Gate {
     return { looked, classification, shown, question, layers, vouch, decision, basis }
   }
 
-  function vouchFor(asker: Asker, looked: Looked, classification: Classification, files?: PolicyFiles): Vouch {
+  function vouchFor(
+    asker: Asker,
+    looked: Looked,
+    env: Readonly<Record<string, string>>,
+    classification: Classification,
+    files?: PolicyFiles,
+  ): Vouch {
     const { target } = looked.resolved
     // A program with variables of its own is another program.
     return deps.policy.vouch(
@@ -260,7 +267,7 @@ export function createGate(deps: GateDeps): Gate {
         target: { slug: target.slug, kind: target.kind, tags: target.tags },
         cwd: looked.prepared.cwd ?? '',
         home: target.kind === 'local' ? deps.homeFolder : '',
-        segments: looked.segments,
+        segments: Object.keys(env).length > 0 ? null : looked.segments,
         classification,
       },
       files,
@@ -291,8 +298,9 @@ export function createGate(deps: GateDeps): Gate {
       timeoutMs: classification.risk === 'read_only' ? AUTOMATIC_LIMIT_MS : AGREED_LIMIT_MS,
       outputBytes: OUTPUT_LIMIT,
     }
-    const decided = weighed.decision
-    const version = planVersion(weighed.layers, basis)
+    const fallback = withoutAnswer(weighed)
+    const decided = fallback?.decision ?? weighed.decision
+    const version = planVersion(weighed.layers, fallback?.basis ?? basis)
     // What somebody agrees to runs as it is shown, by a shell. What runs unasked because it only reads needs none.
     const unasked = decided.outcome === 'auto' && classification.risk === 'read_only'
     const plan = planOf(
@@ -318,7 +326,9 @@ export function createGate(deps: GateDeps): Gate {
     const unknownHost = plan.kind === 'ssh' && (plan.hostKeys ?? []).length === 0
     const state: ExecutionState =
       decision.outcome === 'deny'
-        ? 'denied'
+        ? fallback === null
+          ? 'denied'
+          : 'undeliverable'
         : decision.outcome === 'auto'
           ? 'requested'
           : unknownHost
@@ -327,12 +337,14 @@ export function createGate(deps: GateDeps): Gate {
     const [stateReason, failure] =
       state === 'denied'
         ? [denialSentence(decision.trace), 'policy']
-        : state === 'failed'
-          ? [
-              `No key of ${target.slug} is known here, so nothing can run there. Test its connection in the fleet room and compare the fingerprint.`,
-              'host_key_unknown',
-            ]
-          : [null, null]
+        : state === 'undeliverable'
+          ? [denialSentence(decision.trace), 'undeliverable']
+          : state === 'failed'
+            ? [
+                `No key of ${target.slug} is known here, so nothing can run there. Test its connection in the fleet room and compare the fingerprint.`,
+                'host_key_unknown',
+              ]
+            : [null, null]
     const executionId = ids.next('exe')
     const approval =
       state === 'pending_approval'
@@ -384,6 +396,33 @@ export function createGate(deps: GateDeps): Gate {
     if (state !== 'requested') return changed(executionId)
     // The windows hear of it when it runs, a moment later.
     return (await start(executionId, 'requested', plan, principal)) ?? requireExecution(executionId)
+  }
+
+  /**
+   * What `askFallback` makes of a request that would wait although nobody can be asked; null where it waits. One that nobody has set
+   * waits until it runs out: somebody may come and watch.
+   */
+  function withoutAnswer({
+    question,
+    layers,
+    decision,
+    vouch,
+  }: Weighed): { readonly decision: Decision; readonly basis: string | null } | null {
+    if (decision.outcome !== 'ask' && decision.outcome !== 'confirm') return null
+    if (deps.reachable?.() !== false) return null
+    const { run, sentence } = fallbackOf(question, layers.layers, decision.outcome)
+    if (!run && !layers.fallbackSet) return null
+    const step: TraceStep = {
+      layer: 'gate',
+      rule: 'ask-fallback',
+      verdict: run ? 'auto' : 'deny',
+      sentence: `${sentence} Decided by the fallback.`,
+      spans: [],
+    }
+    return {
+      decision: { ...decision, outcome: run ? 'auto' : 'deny', trace: [...decision.trace, step] },
+      basis: run && vouch.all ? vouch.basis : null,
+    }
   }
 
   function pendingTwin(key: string, asked: RunRequest): ExecutionView | null {
@@ -441,7 +480,7 @@ export function createGate(deps: GateDeps): Gate {
     if (execution.state !== 'approved') {
       throw new NomosError('conflict', `It is ${execution.state}, so it cannot be started.`, { field: 'id' })
     }
-    deps.policy.layers(policyAgent(execution.principal))
+    deps.policy.layers(policyAgent(execution.principal), execution.session)
     health.requireRuns()
     if ((execution.approval?.expiresAt ?? 0) <= clock.now()) {
       revoke(executionId, 'The approval ran out before it was started.', 'expired')
@@ -474,10 +513,20 @@ export function createGate(deps: GateDeps): Gate {
     agreed: Plan,
     principal: Principal,
   ): Promise<ExecutionView | null> {
+    let vouched: { vouch: Vouch; segments: Looked['segments']; agent: string } | null = null
     try {
-      const { version } = deps.policy.layers(policyAgent(principal))
+      const asker = askerOf(principal)
+      const looked = await look(agreed.target, agreed)
+      const layers = deps.policy.layers(asker.agent, asker.session)
+      if (from === 'requested' && agreed.policyVersion.includes('+')) {
+        // It runs because somebody vouched for it: looked at once more, word for word.
+        const declared = requireExecution(executionId).declaredRisk
+        const again = judge(agreed.script ?? '', declared, agreed.env, looked)
+        vouched = { vouch: vouchFor(asker, looked, agreed.env, again), segments: looked.segments, agent: asker.agent }
+      }
+      const basis = vouched === null ? null : vouched.vouch.all ? vouched.vouch.basis : 'nobody'
       const { id: agent, session } = principal
-      const now = planOf(await look(agreed.target, agreed), { ...agreed, agent, session }, version)
+      const now = planOf(looked, { ...agreed, agent, session }, planVersion(layers, basis))
       if (now.digest !== agreed.digest) {
         refuse(
           executionId,
@@ -495,7 +544,11 @@ export function createGate(deps: GateDeps): Gate {
     }
     // Somebody may have ended the core, cancelled or started it in the meantime: the claim says who won.
     if (closing || !store.claim(executionId, from, clock.now())) return null
-    runs.run(executionId, agreed, from === 'requested')
+    if (vouched !== null) deps.policy.used(vouched.agent, vouched.vouch, vouched.segments)
+    const { risk } = requireExecution(executionId)
+    // What the operator has let through by name runs as if it had been agreed to; at another machine the name alone was, so it is held
+    // to the system's folders there.
+    runs.run(executionId, agreed, from === 'requested' && (risk === 'read_only' || agreed.kind !== 'local'))
     return requireExecution(executionId)
   }
 
@@ -591,6 +644,8 @@ export function createGate(deps: GateDeps): Gate {
     cancel,
     output: (id) => runs.outputs.get(id),
     resultText: (id) => resultText(requireExecution(id), runs.outputs.get(id)?.text ?? null),
+    weigh,
+    planOf: (id) => agreedPlan(id),
     hasPlan: (id) => agreedPlan(id) !== null,
     again(id) {
       const kept = requests.get(id)

@@ -29,7 +29,7 @@ describe('/run', () => {
     expect(parseRunCommand(text)).toEqual(expected)
   })
 
-  it.each(['/running local ls', '/RUN local ls', '/approve x', ' /rum', '/exec\nls'])(
+  it.each(['/running local ls', '/RUN local ls', '/approve x', ' /rum', '/execute\nls'])(
     'takes %j for a slip, never for a message',
     (text) => {
       expect(parseRunCommand(text)).toMatchObject({
@@ -67,6 +67,34 @@ describe('/run', () => {
     const read = parseRunCommand(text)
     expect(read).toMatchObject({ kind: 'invalid', field })
     if (read.kind === 'invalid') expect(read.message).toMatch(/Write|written|Remove|Close|Shorten|followed by/)
+  })
+
+  it.each([
+    ['/exec security=full ask=off', { security: 'full', ask: 'off' }],
+    [' /exec\task=always ', { ask: 'always' }],
+    ['/exec host=node', { host: 'node' }],
+    ['/elevated full', { elevated: true }],
+    ['/elevated off', { elevated: false }],
+  ])('sets for the session what %j says', (text, change) => {
+    expect(parseRunCommand(text)).toMatchObject({ kind: 'session', change })
+  })
+
+  it.each([
+    ['/exec', /Write \/exec security=/],
+    ['/exec ls', /"ls" is not one of security=…, ask=…, host=…/],
+    ['/exec ask=sometimes', /ask is "sometimes"; it may be off, on-miss, always/],
+    ['/exec ask=off ask=always', /ask is there twice/],
+    ['/exec riskGate=false', /is not one of/],
+    ['/exec __proto__=x', /is not one of/],
+    ['/elevated', /Write \/elevated full, or \/elevated off/],
+    ['/elevated full please', /Write \/elevated full/],
+  ])('does not half understand %j', (text, words) => {
+    const read = parseRunCommand(text)
+    expect(read.kind === 'invalid' && read.message).toMatch(words)
+  })
+
+  it.each(['please /elevated full', 'he said: /exec ask=off', 'text\n/elevated full'])('takes %j for words', (text) => {
+    expect(parseRunCommand(text)).toEqual({ kind: 'message' })
   })
 
   it('refuses a reason nobody would read', () => {

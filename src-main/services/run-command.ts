@@ -1,10 +1,23 @@
-/** What the composer's text is: a `/run`, a message for the agent, or a `/run` that cannot be carried out as typed. */
+import { Ask, Security } from '../../src-preload/contract/model'
+import { ExecHost, type SessionOverride } from '../domain/policy'
+
+/**
+ * What the composer's text is: a `/run`, a change of the session's policy (`/exec`, `/elevated`), a message for the agent, or one of these
+ * commands that cannot be carried out as typed. Only what an operator types is read here: the same words in a model's text, a
+ * tool's output or a forwarded message are words.
+ */
 export type RunCommand =
   | { readonly kind: 'run'; readonly target: string; readonly purpose: string | null; readonly command: string }
+  | {
+      readonly kind: 'session'
+      readonly change: SessionOverride
+      /** What holds from now on, for people. */
+      readonly sentence: string
+    }
   | { readonly kind: 'message' }
   | {
       readonly kind: 'invalid'
-      readonly field: 'target' | 'why' | 'command'
+      readonly field: 'target' | 'why' | 'command' | 'text'
       /** What is wrong, with the value, and how to write it. */
       readonly message: string
     }
@@ -22,7 +35,7 @@ const WORD = /^[^ \t\r\n]+/
  */
 export function parseRunCommand(text: string): RunCommand {
   const head = /^[ \t\r\n]*\/run(?=[ \t\r\n]|$)/.exec(text)
-  if (head === null) return unknownCommand(text) ?? { kind: 'message' }
+  if (head === null) return sessionCommand(text) ?? unknownCommand(text) ?? { kind: 'message' }
   let rest = cutGap(text.slice(head[0].length))
 
   const target = WORD.exec(rest)?.[0]
@@ -57,13 +70,54 @@ export function parseRunCommand(text: string): RunCommand {
   return { kind: 'run', target, purpose, command: rest }
 }
 
+const EXEC_FORM = '/exec security=deny|allowlist|full ask=off|on-miss|always host=auto|local|node'
+const ELEVATED_FORM = '/elevated full, or /elevated off'
+
+/** `/exec security=… ask=… host=…` and `/elevated full|off`, alone in the message. */
+function sessionCommand(text: string): RunCommand | null {
+  const [name, ...words] = text.trim().split(/[ \t\r\n]+/)
+  if (name === '/elevated') {
+    const [mode, ...more] = words
+    if (more.length > 0 || (mode !== 'full' && mode !== 'off'))
+      return invalid('text', `Write ${ELEVATED_FORM}, not ${quote(text.trim())}.`)
+    return mode === 'full'
+      ? {
+          kind: 'session',
+          change: { elevated: true },
+          sentence:
+            'Elevated: in this session changes run without a question, as far as the policy of the host allows. What cannot be undone still takes its phrase. It ends with /elevated off, or with the app.',
+        }
+      : { kind: 'session', change: { elevated: false }, sentence: 'No longer elevated.' }
+  }
+  if (name !== '/exec') return null
+  if (words.length === 0) return invalid('text', `What should hold? Write ${EXEC_FORM}`)
+  const schemas = { security: Security, ask: Ask, host: ExecHost } as const
+  const change: { -readonly [K in keyof typeof schemas]?: string } = {}
+  for (const word of words) {
+    const [key = '', value = '', ...more] = word.split('=')
+    if (!Object.hasOwn(schemas, key) || more.length > 0)
+      return invalid('text', `${quote(word)} is not one of security=…, ask=…, host=…. Write ${EXEC_FORM}`)
+    const field = key as keyof typeof schemas
+    if (!schemas[field].safeParse(value).success)
+      return invalid('text', `${key} is ${quote(value)}; it may be ${schemas[field].options.join(', ')}.`)
+    if (change[field] !== undefined) return invalid('text', `${key} is there twice.`)
+    change[field] = value
+  }
+  const set = Object.entries(change).map(([key, value]) => `${key}=${value}`)
+  return {
+    kind: 'session',
+    change: change as SessionOverride,
+    sentence: `In this session: ${set.join(', ')}. The policy of the host still caps it.`,
+  }
+}
+
 /** A slip such as `/rum local …` must not leave the machine as a message. A path (`/etc/hosts is …`) is no command. */
 function unknownCommand(text: string): RunCommand | null {
   const word = /^[ \t\r\n]*(\/[A-Za-z][A-Za-z-]*)(?=[ \t\r\n]|$)/.exec(text)?.[1]
   if (word === undefined) return null
   return invalid(
     'command',
-    `There is no command ${quote(word)}. Known: /run. Write ${FORM}, or begin the message with another word.`,
+    `There is no command ${quote(word)}. Known: /run, /exec, /elevated. Write ${FORM}, or begin the message with another word.`,
   )
 }
 
@@ -121,6 +175,9 @@ function nul(field: 'target' | 'why' | 'command'): Extract<RunCommand, { kind: '
   return invalid(field, `The ${name} holds a NUL character, which a shell drops silently. Remove it and send again.`)
 }
 
-function invalid(field: 'target' | 'why' | 'command', message: string): Extract<RunCommand, { kind: 'invalid' }> {
+function invalid(
+  field: 'target' | 'why' | 'command' | 'text',
+  message: string,
+): Extract<RunCommand, { kind: 'invalid' }> {
   return { kind: 'invalid', field, message }
 }

@@ -3,18 +3,21 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FeedEvent } from '../../src-preload/contract/events'
 import type { ExecutionView, Principal } from '../../src-preload/contract/model'
+import { createApprovalsFile, createConfigFile } from '../adapters/approvals-file'
 import { createLocalRunner } from '../adapters/local'
-import { loadRiskRules } from '../adapters/policy-files'
+import { loadExecPolicies, loadRiskRules } from '../adapters/policy-files'
 import { openStore, type SqliteStore } from '../adapters/sqlite'
 import { resourcesFolder, systemIds } from '../adapters/system'
 import { createTreeSitterParser } from '../adapters/tree-sitter'
-import { CAUTIOUS, type NamedLayer, type PolicyLayer, type Switches } from '../domain/policy'
+import { CAUTIOUS, type NamedLayer, type PolicyLayer, type SkillBins, type Switches } from '../domain/policy'
 import type { Clock, Log, Runner, SecondParser, Secrets } from '../ports'
 import { type ApprovalDesk, createApprovalDesk } from './approval-desk'
 import { createFeed } from './feed'
 import { createFleet } from './fleet'
 import { createGate, type Gate, type RunRequest } from './gate'
 import { createHealth, type Health } from './health'
+import { createPolicy, type Policy } from './policy'
+import { createPolicyDesk, type PolicyDesk } from './policy-desk'
 
 /** A clock that runs by itself and can be moved forward; timers follow the real one. */
 export function movableClock(): Clock & { move(ms: number): void } {
@@ -63,6 +66,8 @@ export interface Testbed {
   readonly health: Health
   readonly clock: ReturnType<typeof movableClock>
   readonly events: FeedEvent[]
+  /** The real policy with its files and its desk; only with `files`. */
+  readonly real: { readonly policy: Policy; readonly desk: PolicyDesk }
   readonly policy: { requested: PolicyLayer; host: PolicyLayer; switches: Switches; version: string }
   ask(command: string, more?: Partial<RunRequest>, principal?: Principal): Promise<ExecutionView>
   /** Waits until an execution has one of these states. */
@@ -76,10 +81,22 @@ export interface Testbed {
 
 export const OPERATOR: Principal = { kind: 'operator', id: 'operator', session: null, turn: null }
 const rules = loadRiskRules(join(resourcesFolder(), 'policies', 'risk'))
+const exec = loadExecPolicies(join(resourcesFolder(), 'policies'))
+const data = { ...exec, presets: Object.values(exec.presets) }
 
 /** The gate and the desk on a real database, with the real local runner. */
 export function createTestbed(
-  options: { home?: string; keyring?: boolean; runner?: Runner; headless?: boolean; secondParser?: SecondParser } = {},
+  options: {
+    home?: string
+    keyring?: boolean
+    runner?: Runner
+    headless?: boolean
+    secondParser?: SecondParser
+    /** The real policy over files in the home, in the place of the layers that a test sets. */
+    files?: boolean
+    reachable?: () => boolean
+    skills?: readonly SkillBins[]
+  } = {},
 ): Testbed {
   const home = options.home ?? mkdtempSync(join(tmpdir(), 'nomos-gate-'))
   const clock = movableClock()
@@ -109,6 +126,20 @@ export function createTestbed(
       forget: () => {},
     },
   })
+  const files = { host: createApprovalsFile(home), config: createConfigFile(home) }
+  const realPolicy =
+    options.files === true
+      ? createPolicy({
+          ...files,
+          data: () => data,
+          skills: () => options.skills ?? [],
+          store,
+          feed,
+          health,
+          clock,
+          log: silentLog,
+        })
+      : null
   const gate = createGate({
     store,
     clock,
@@ -124,10 +155,33 @@ export function createTestbed(
     rules: () => rules,
     posture: () => 'default',
     secondParser: options.secondParser ?? secondParser,
-    policy: { layers: () => ({ layers: layers(), version: policy.version }), switches: () => policy.switches },
+    policy: realPolicy ?? {
+      layers: () => ({ layers: layers(), version: policy.version, toolDenied: false, fallbackSet: false }),
+      vouch: () => ({ all: false, match: { all: false, perSegment: [] }, grant: null, steps: [], basis: '' }),
+      used: () => {},
+      placeRefusal: () => null,
+      switches: () => policy.switches,
+    },
+    ...(options.reachable === undefined ? {} : { reachable: options.reachable }),
     resolve: (slug) => fleet.resolve(slug),
     reached: (destinations) => fleet.reached(destinations),
   })
+  const realDesk =
+    realPolicy === null
+      ? null
+      : createPolicyDesk({
+          ...files,
+          policy: realPolicy,
+          data: () => data,
+          gate,
+          resolve: (slug) => fleet.resolve(slug),
+          targets: () => fleet.targets(),
+          homeFolder: homedir(),
+          store,
+          feed,
+          clock,
+          ids: systemIds(() => clock.now()),
+        })
   const desk = createApprovalDesk({
     store,
     clock,
@@ -136,6 +190,11 @@ export function createTestbed(
     headless: options.headless ?? false,
     start: (id) => gate.startApproved(id),
     announce: (id) => gate.announce(id),
+    always: {
+      offer: (execution, more) =>
+        realDesk?.alwaysOffer(execution, more) ?? Promise.resolve({ entries: [], refusal: 'Not in this test.' }),
+      store: (execution, entries) => realDesk?.storeAlways(execution, entries) ?? Promise.resolve(),
+    },
   })
   gate.recover()
   const caller = { surface: 'window' as const, operator: true }
@@ -147,6 +206,10 @@ export function createTestbed(
     health,
     clock,
     events,
+    get real() {
+      if (realPolicy === null || realDesk === null) throw new Error('this bed has no files')
+      return { policy: realPolicy, desk: realDesk }
+    },
     policy,
     ask: (command, more = {}, principal = OPERATOR) =>
       gate.request(principal, {
@@ -180,6 +243,7 @@ export function createTestbed(
     async stop() {
       desk.close()
       await gate.close()
+      await realPolicy?.close()
       store.close()
       rmSync(home, { recursive: true, force: true })
     },

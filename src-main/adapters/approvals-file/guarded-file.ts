@@ -65,8 +65,12 @@ export interface GuardedFile<T> {
   read(): FileRead<T>
   /** The only way to write: under the lock, so that two editors never lose each other's change. */
   edit<R>(work: (file: Editing<T>) => R | Promise<R>): Promise<R>
+  /** A text as the object it holds. Throws `bad_input` with the line for what is no JSON5; fields are looked at when it is prepared. */
+  parse(text: string): Json
   /** The content of the last good copy or of a backup; null when it is not there or not good. */
   kept(path?: string): Json | null
+  /** The canonical text of an object, the socket's token taken out. */
+  shown(raw: Json): string
   /** Moves the file into `<home>/quarantine/` and answers where it is now. */
   setAside(stamp: string): string
 }
@@ -108,7 +112,7 @@ function withoutToken(raw: Json): Json {
   return { ...raw, socket }
 }
 
-export function shownText(raw: Json): string {
+function shownText(raw: Json): string {
   return canonicalText(withoutToken(raw))
 }
 
@@ -315,6 +319,18 @@ export function createGuardedFile<T>(home: string, kind: FileKind<T>): GuardedFi
         release()
       }
     },
+    parse(text) {
+      let data: unknown
+      try {
+        data = JSON5.parse(text)
+      } catch (error) {
+        throw new NomosError('bad_input', `${words(error).replace(/^JSON5: /, '')}. Nothing was saved.`, {
+          field: 'text',
+        })
+      }
+      if (!isJson(data)) throw new NomosError('bad_input', 'It holds no object. Nothing was saved.', { field: 'text' })
+      return data
+    },
     kept(from = lastGood) {
       // A backup is named by what was remembered of a save; nothing outside the folder is read.
       if (from !== lastGood && dirname(from) !== backups) return null
@@ -325,6 +341,7 @@ export function createGuardedFile<T>(home: string, kind: FileKind<T>): GuardedFi
         return null
       }
     },
+    shown: shownText,
     setAside(stamp) {
       const folder = join(home, 'quarantine')
       mkdirSync(folder, { recursive: true, mode: 0o700 })

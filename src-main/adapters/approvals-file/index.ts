@@ -3,7 +3,6 @@ import { ApprovalsFile, ConfigFile, normalizeApprovals } from '../../domain/poli
 import { createGuardedFile, type GuardedFile } from './guarded-file'
 
 export type { Editing, FileRead, GuardedFile, Prepared } from './guarded-file'
-export { shownText } from './guarded-file'
 
 /** The host's own policy: what may run at the machine that executes. */
 export const APPROVALS_FILE = 'exec-approvals.json'

@@ -160,7 +160,8 @@ export const GrantView = z
     kinds: z.array(z.string()).readonly(),
     createdAt: z.number(),
     expiresAt: z.number(),
-    note: z.string().nullable(),
+    /** Why it was given, redacted; may be empty. */
+    note: z.string(),
   })
   .readonly()
 export type GrantView = z.infer<typeof GrantView>
@@ -178,6 +179,10 @@ export const PresetView = z
     title: z.string(),
     /** What it means, in words; one sentence each. */
     consequences: z.array(z.string()).readonly(),
+    /** What it opens that was closed before; empty for those that open nothing. */
+    opens: z.array(z.string()).readonly(),
+    /** It is confirmed first, and a banner stays red while it is on. */
+    dangerous: z.boolean(),
     /** True when both files say exactly this. */
     active: z.boolean(),
   })

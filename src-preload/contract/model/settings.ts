@@ -51,6 +51,7 @@ export const HealthProblem = z
       'database_locked',
       'ledger_broken',
       'approvals_file_broken',
+      'config_file_broken',
       'rules_broken',
       'control_socket',
     ]),
