@@ -1,17 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ASKS, OUTCOMES, type Outcome, RISKS, SECURITIES } from '../../../src-preload/contract/model'
-import {
-  ApprovalsFile,
-  CAUTIOUS,
-  CLOSED,
-  decide,
-  hostLayer,
-  mergeLayers,
-  type PolicyLayer,
-  type Question,
-  tableRow,
-} from '.'
+import { CAUTIOUS, CLOSED, decide, fallbackOf, mergeLayers, type PolicyLayer, type Question, tableRow } from '.'
 
 const layer = fc.record({
   security: fc.constantFrom(...SECURITIES),
@@ -100,6 +90,143 @@ describe('the table', () => {
   })
 })
 
+/**
+ * The table of the design once more, as text, read by code that shares nothing with the engine. A row's conditions, then what happens
+ * to a read, a change and what cannot be undone; `-` goes on to the next row.
+ */
+const TABLE = `
+security=deny                                      | deny | deny | deny
+tool=denied                                        | deny | deny | deny
+ask=always                                         | ask  | ask  | confirm
+everything=asked                                   | ask  | ask  | confirm
+strict=yes inline=yes ask=off                      | -    | deny | confirm
+strict=yes inline=yes                              | -    | ask  | confirm
+matched=yes self=no                                | auto | auto | confirm
+security=allowlist ask=on-miss reads=auto          | auto | ask  | confirm
+security=allowlist ask=on-miss                     | ask  | ask  | confirm
+security=allowlist ask=off reads=auto              | auto | deny | deny
+security=allowlist ask=off                         | deny | deny | deny
+security=full ask=on-miss                          | auto | ask  | confirm
+security=full ask=off                              | auto | auto | confirm
+`
+const TABLE_ROWS = TABLE.trim()
+  .split('\n')
+  .map((line) => line.split('|').map((cell) => cell.trim()))
+
+function tableSays(facts: Readonly<Record<string, string>>, at: 1 | 2 | 3): string {
+  for (const row of TABLE_ROWS) {
+    const holds = (row[0] as string).split(/ +/).every((one) => {
+      const [name, value] = one.split('=') as [string, string]
+      return facts[name] === value
+    })
+    if (holds && row[at] !== '-') return row[at] as string
+  }
+  throw new Error('no row')
+}
+
+describe('every combination', () => {
+  const both = [false, true]
+  const yes = (one: boolean): string => (one ? 'yes' : 'no')
+  function* combinations(): Generator<{ q: Question; l: PolicyLayer }> {
+    for (const security of SECURITIES)
+      for (const ask of ASKS)
+        for (const askFallback of ['deny', 'allowlist', 'full'] as const)
+          for (const autoAllowReadOnly of both)
+            for (const riskGate of both)
+              for (const strictInlineEval of both)
+                for (const risk of RISKS)
+                  for (const matched of both)
+                    for (const inlineEval of both)
+                      for (const self of both)
+                        for (const toolDenied of both)
+                          for (const askAboutEverything of both)
+                            for (const pauseAutomatic of both)
+                              for (const tags of [[], ['prod']])
+                                yield {
+                                  l: { security, ask, askFallback, autoAllowReadOnly, riskGate, strictInlineEval },
+                                  q: {
+                                    risk,
+                                    self,
+                                    inlineEval,
+                                    matched,
+                                    toolDenied,
+                                    switches: { askAboutEverything, pauseAutomatic },
+                                    target: { slug: 'local', tags, dependents: 0 },
+                                  },
+                                }
+  }
+  const facts = (q: Question, l: PolicyLayer): Record<string, string> => ({
+    security: l.security,
+    ask: l.ask,
+    reads: l.autoAllowReadOnly ? 'auto' : 'asked',
+    strict: yes(l.strictInlineEval),
+    tool: q.toolDenied ? 'denied' : 'allowed',
+    everything: q.switches.askAboutEverything ? 'asked' : 'as usual',
+    inline: yes(q.inlineEval),
+    matched: yes(q.matched),
+    self: yes(q.self),
+  })
+  const ORDER = ['auto', 'ask', 'confirm', 'deny']
+
+  it('is what the table says', () => {
+    let count = 0
+    const wrong: string[] = []
+    for (const { q, l } of combinations()) {
+      count += 1
+      const last = q.self || (q.risk === 'destructive' && l.riskGate)
+      const at = last ? 3 : q.risk === 'read_only' ? 1 : 2
+      let expected = ORDER.indexOf(tableSays(facts(q, l), at))
+      if (q.self) expected = Math.max(expected, 2)
+      if (q.risk !== 'read_only' && q.target.tags.length > 0) expected = Math.max(expected, 1)
+      if (q.switches.pauseAutomatic) expected = Math.max(expected, 1)
+      const { outcome } = decide(q, [{ name: 'host-policy', layer: l }])
+      if (outcome !== ORDER[expected] && wrong.length < 5)
+        wrong.push(`${JSON.stringify({ q, l })}: ${outcome}, not ${ORDER[expected]}`)
+    }
+    expect(wrong).toEqual([])
+    expect(count).toBe(3 * 3 * 3 * 4 * 2 ** 10)
+  })
+
+  it('without anybody to ask, runs only what the fallback lets run', () => {
+    const wrong: string[] = []
+    let ran = 0
+    for (const { q, l } of combinations()) {
+      const layers = [{ name: 'host-policy' as const, layer: l }]
+      const { outcome } = decide(q, layers)
+      const { run } = fallbackOf(q, layers, outcome)
+      const quiet = !q.switches.askAboutEverything && !q.switches.pauseAutomatic
+      const may =
+        outcome === 'ask' &&
+        quiet &&
+        !q.self &&
+        q.risk !== 'destructive' &&
+        (q.risk === 'read_only' || q.target.tags.length === 0) &&
+        (l.askFallback === 'full' ||
+          (l.askFallback === 'allowlist' &&
+            q.matched &&
+            !(l.strictInlineEval && q.inlineEval && q.risk !== 'read_only')))
+      if (run) ran += 1
+      if (run !== may && wrong.length < 5) wrong.push(JSON.stringify({ q, l, outcome, run }))
+    }
+    expect(wrong).toEqual([])
+    expect(ran).toBeGreaterThan(100)
+  })
+
+  it('two layers: the strictest of their merge and of each alone, whatever their order', () => {
+    fc.assert(
+      fc.property(layer, layer, layer, question, (a, b, c, q) => {
+        const named = (some: readonly PolicyLayer[]) =>
+          some.map((one) => ({ name: 'host-policy' as const, layer: one }))
+        expect(mergeLayers(mergeLayers(a, b), c)).toEqual(mergeLayers(a, mergeLayers(b, c)))
+        const outcome = decide(q, named([a, b, c])).outcome
+        expect(decide(q, named([c, a, b])).outcome).toBe(outcome)
+        expect(decide(q, named([a, b, b, c, a])).outcome).toBe(outcome)
+        expect(rank(outcome)).toBeGreaterThanOrEqual(rank(decide(q, named([a, b])).outcome))
+      }),
+    )
+  })
+})
+
 describe('the merge', () => {
   it('is idempotent, order-free and never looser than either', () => {
     fc.assert(
@@ -154,25 +281,5 @@ describe('the verdict', () => {
         expect(decide(q, layers).outcome).toBe('deny')
       }),
     )
-  })
-})
-
-describe('the file', () => {
-  it('fills what is omitted: the agent, then the defaults, then cautious', () => {
-    const file = ApprovalsFile.parse({
-      version: 1,
-      kept: 1,
-      defaults: { ask: 'always' },
-      agents: { main: { security: 'full', allowlist: [] } },
-    })
-    expect(hostLayer(file, 'main')).toEqual({ ...CAUTIOUS, security: 'full', ask: 'always' })
-    expect(hostLayer(file, 'other')).toEqual({ ...CAUTIOUS, ask: 'always' })
-    expect(hostLayer(null, 'main')).toEqual(CAUTIOUS)
-    expect(file.kept).toBe(1)
-  })
-  it('refuses values that are not of the list', () => {
-    const wrong = ApprovalsFile.safeParse({ version: 1, defaults: { security: 'fulll' } })
-    expect(wrong.success).toBe(false)
-    expect(wrong.error?.issues[0]?.path).toEqual(['defaults', 'security'])
   })
 })

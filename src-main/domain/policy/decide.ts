@@ -99,6 +99,47 @@ export function tableRow(question: Question, layer: PolicyLayer): { readonly row
     : answer('full-off', 'auto', 'auto', 'confirm')
 }
 
+/** Changes here are never automatic, whoever grants them: it is tagged `prod`, or many depend on it. */
+function neverChangesAlone({ risk, target }: Question): boolean {
+  return risk !== 'read_only' && (target.tags.includes('prod') || target.dependents >= MANY_DEPENDENTS)
+}
+
+/**
+ * What `askFallback` does with a request that waits for an answer when nothing can be asked: `run` only where the strictest of all
+ * layers lets it. Never for what cannot be undone, what reaches Nomos itself, a change on a target that never changes alone, or
+ * while a switch says that nothing is automatic. A program text under `strictInlineEval` is not let through by a match.
+ */
+export function fallbackOf(
+  question: Question,
+  layers: readonly NamedLayer[],
+  outcome: Outcome,
+): { readonly run: boolean; readonly sentence: string } {
+  const no = (sentence: string) => ({ run: false, sentence })
+  const merged = layers.map(({ layer }) => layer).reduce(mergeLayers)
+  if (outcome !== 'ask') return no('Nobody can be asked, and this takes more than a yes.')
+  if (question.self || question.risk === 'destructive')
+    return no('Nobody can be asked, and what cannot be undone or reaches Nomos itself never runs without an answer.')
+  if (merged.security === 'deny' || question.toolDenied) return no('The policy denies it.')
+  if (question.switches.askAboutEverything || question.switches.pauseAutomatic)
+    return no('Nobody can be asked, and a switch says that nothing runs by itself.')
+  if (neverChangesAlone(question))
+    return no(`Nobody can be asked, and changes on ${question.target.slug} are never automatic.`)
+  switch (merged.askFallback) {
+    case 'deny':
+      return no('Nobody can be asked, and askFallback is deny.')
+    case 'allowlist':
+      if (!question.matched) return no('Nobody can be asked, and not every part of it is on the allowlist.')
+      if (merged.strictInlineEval && question.inlineEval && question.risk !== 'read_only')
+        return no('Nobody can be asked, and a program text is asked about even if its program is on the allowlist.')
+      return {
+        run: true,
+        sentence: 'Nobody can be asked; every part of it is on the allowlist, and askFallback allows that.',
+      }
+    case 'full':
+      return { run: true, sentence: 'Nobody can be asked, and askFallback is full.' }
+  }
+}
+
 const ROW_SENTENCES: Readonly<Record<string, string>> = {
   'security-deny': 'The policy denies every command here.',
   'tool-denied': 'The run tool is denied for this agent.',
@@ -135,7 +176,7 @@ export function decide(question: Question, layers: readonly NamedLayer[], before
     raise('target', 'self', 'confirm', 'It reaches Nomos itself: it is never automatic and needs the typed phrase.')
   }
   const prod = question.target.tags.includes('prod')
-  if (question.risk !== 'read_only' && (prod || question.target.dependents >= MANY_DEPENDENTS)) {
+  if (neverChangesAlone(question)) {
     const why = prod ? 'it is tagged prod' : `${question.target.dependents} others depend on it`
     raise(
       'target',

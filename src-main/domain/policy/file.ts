@@ -91,8 +91,9 @@ export function normalizeApprovals(file: ApprovalsFile, newId: () => string): Ap
           taken.add(entry.id)
           return entry
         }
-        let id = newId()
-        while (taken.has(id)) id = newId()
+        const fresh = newId()
+        let id = fresh
+        for (let n = 2; taken.has(id); n++) id = `${fresh}-${n}`
         taken.add(id)
         changed = true
         return { ...entry, id }

@@ -1,3 +1,4 @@
+import type { TraceStep } from '../../../src-preload/contract/model'
 import { type Allowlist, type MatchContext, matchAllowlist } from './allowlist'
 import { matchSafeBin, type SafeBins } from './safe-bins'
 import type { ResolvedSegment } from './segments'
@@ -75,4 +76,18 @@ function matchSegment(
     why: safe === null ? `No entry lets ${name} through as it is called here.` : `${name}: ${safe.refusal}`,
     rule: null,
   }
+}
+
+/** The steps of a match for the trace of a decision: one for each segment, matched or not. Nothing where argv cannot be known. */
+export function matchTrace(match: Match, segments: readonly ResolvedSegment[] | null): readonly TraceStep[] {
+  return match.perSegment.map(({ rule, why }, i) => {
+    const span = segments?.[i]?.span
+    return {
+      layer: 'host-policy',
+      rule: rule ?? 'no-match',
+      verdict: rule === null ? 'no-match' : 'match',
+      sentence: why,
+      spans: span === undefined ? [] : [span],
+    }
+  })
 }
