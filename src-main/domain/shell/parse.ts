@@ -296,12 +296,12 @@ class Walker {
     const braced = head.dynamic.includes('brace') ? BRACED_COMMAND.exec(head.shape)?.[1] : undefined
     if (braced !== undefined) {
       const made = braced.split(',').filter((shape) => shape !== '')
-      const all = [...made.map((shape) => ({ ...head, shape })), ...words.slice(1)]
-      this.commands.push({ ...head, words: suspected(all), assignments: [], redirections: [], place })
+      const all = [...made.map((shape) => word(head, null, shape, head.dynamic, '')), ...words.slice(1)]
+      this.suspect(head, all, place)
     }
     // What comes out of it may be nothing at all, and then the next word is the program.
     if (head.value === null && head.prefix === '' && words.length > 1 && COMES_FROM.test(head.shape))
-      this.commands.push({ ...head, words: suspected(words.slice(1)), assignments: [], redirections: [], place })
+      this.suspect(head, words.slice(1), place)
     const name = head.shape
     const evaluates =
       EVALUATING.has(name) || (/^(?:printf|test|\[)$/.test(name) && words.some(({ shape }) => /^-v/.test(shape)))
@@ -311,6 +311,14 @@ class Walker {
       else if (value !== null && name === 'trap' && value.includes(' '))
         this.commands.push(...scanShell(value, { start, end }))
     }
+  }
+
+  /** A command that may be made of these words; its name is a guess. */
+  private suspect(at: Span, words: readonly Word[], place: Place): void {
+    const guessed = words.slice()
+    const head = guessed[0]
+    if (head) guessed[0] = word(head, null, head.shape, ['unknown'], '')
+    this.commands.push({ start: at.start, end: at.end, words: guessed, assignments: [], redirections: [], place })
   }
 
   private track(assignment: Assignment): void {
@@ -546,11 +554,6 @@ function oddBraces(text: string): boolean {
   let depth = 0
   for (const c of text) depth += c === '{' ? 1 : c === '}' ? -1 : 0
   return depth < 0
-}
-
-/** The words of a command that may come to be: its name is never trusted. */
-function suspected(words: readonly Word[]): readonly Word[] {
-  return words.map((word, i) => (i === 0 ? { ...word, value: null, dynamic: ['unknown'], prefix: '' } : word))
 }
 
 const BLANK = /^(?:[ \t]|\\\n)*$/
