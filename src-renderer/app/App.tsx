@@ -6,6 +6,7 @@ import { HealthBar } from './HealthBar'
 import { LiveRegion } from './LiveRegion'
 import { Now } from './Now'
 import { Palette } from './Palette'
+import { PolicyStrip } from './PolicyStrip'
 import { Rail } from './Rail'
 import { SessionList } from './SessionList'
 import { ShortcutList } from './ShortcutList'
@@ -60,7 +61,10 @@ export function App() {
         data-now={nowFolded ? 'folded' : 'open'}
         data-now-over={nowOver}
       >
-        <HealthBar />
+        <div className="frame-health">
+          <PolicyStrip />
+          <HealthBar />
+        </div>
         <Rail />
         {list ? <SessionList /> : null}
         <main className="frame-main" data-room={room} id="main" tabIndex={-1}>

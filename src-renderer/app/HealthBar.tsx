@@ -64,7 +64,7 @@ export function HealthBar() {
   return (
     <aside
       aria-label="Problems of Nomos"
-      className="frame-health max-h-[40vh] overflow-y-auto border-destructive border-b-2 bg-raised"
+      className="max-h-[40vh] overflow-y-auto border-destructive border-b-2 bg-raised"
       data-testid="health-bar"
     >
       <ul className="divide-y divide-line">

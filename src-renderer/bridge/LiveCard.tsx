@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import type { ExecutionView, Failure } from '../../src-preload/contract'
 import { ActionCard } from '../parts/ActionCard'
+import type { AlwaysState } from '../parts/AlwaysPanel'
 import { headOf } from '../parts/command'
 import { Dialog } from '../parts/Dialog'
 import { FailureText } from '../parts/FailureText'
@@ -8,7 +9,8 @@ import { OutputReader } from '../parts/OutputReader'
 import { size } from '../parts/time'
 import { visibleText } from '../parts/visible'
 import { failureOf, request } from './client'
-import { approve, deny, reveal, runAgain, start, stop } from './desk'
+import { approve, approveAlways, deny, reveal, runAgain, start, stop } from './desk'
+import { openGrants } from './scope'
 import { putExecutions, useCardNotes, useExecutions, useOutputs, useWorld } from './stores'
 import { catchUpOutput } from './sync'
 import { useUi } from './ui'
@@ -96,6 +98,7 @@ export function LiveCard({ id, outputOpen = true }: { readonly id: string; reado
   const armed = useUi((state) => state.armed === id)
   const wanted = useUi((state) => state.reveal === id)
   const [whole, setWhole] = useState(false)
+  const [always, setAlways] = useState<AlwaysState | null>(null)
   const [failure, setFailure] = useState<Failure | null>(null)
   const card = useRef<HTMLElement>(null)
   const missing = view === undefined
@@ -141,6 +144,17 @@ export function LiveCard({ id, outputOpen = true }: { readonly id: string; reado
         actions={{
           approve: (phrase) => void approve(view, phrase).then(keepFocus),
           deny: (words) => void deny(view, words).then(keepFocus),
+          askAlways: () => {
+            const { approval } = view
+            if (approval === null) return
+            setAlways({ kind: 'reading' })
+            request('approvals.alwaysOffer', { id: approval.id }).then(
+              (offer) => setAlways({ kind: 'offer', offer }),
+              (error) => setAlways({ kind: 'failed', failure: failureOf(error) }),
+            )
+          },
+          approveAlways: (choice) => void approveAlways(view, choice).then(keepFocus),
+          grant: () => openGrants(view),
           stop: () => void stop(id).then(keepFocus),
           start: () => void start(id).then(keepFocus),
           again: () => void runAgain(id).then(keepFocus),
@@ -149,6 +163,7 @@ export function LiveCard({ id, outputOpen = true }: { readonly id: string; reado
             if (again !== null) reveal(again)
           },
         }}
+        always={always}
         armed={armed}
         busy={note?.busy ?? null}
         cardRef={card}

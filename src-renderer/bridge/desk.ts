@@ -1,4 +1,5 @@
 import type { ExecutionView, Failure } from '../../src-preload/contract'
+import type { AlwaysChoice } from '../parts/AlwaysPanel'
 import { failureOf, request } from './client'
 import { type CardNote, putExecutions, useCardNotes, useConversations, useExecutions } from './stores'
 import { refreshExecution } from './sync'
@@ -33,6 +34,19 @@ export function approve(view: ExecutionView, phrase: string | null): Promise<voi
   if (approval === null) return Promise.resolve()
   return fromCard(view.id, 'approve', async () => {
     await request('approvals.answer', { id: approval.id, answer: { kind: 'approve', phrase }, digest: approval.digest })
+  })
+}
+
+/** Approves with the digest of what this card showed, and stores exactly what was offered for the time that was chosen. */
+export function approveAlways(view: ExecutionView, choice: AlwaysChoice): Promise<void> {
+  const { approval } = view
+  if (approval === null) return Promise.resolve()
+  return fromCard(view.id, 'approve', async () => {
+    await request('approvals.answer', {
+      id: approval.id,
+      answer: { kind: 'approve-always', expiresAt: choice.expiresAt, scope: choice.scope },
+      digest: approval.digest,
+    })
   })
 }
 

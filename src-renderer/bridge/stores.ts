@@ -24,6 +24,8 @@ export interface World {
   readonly sessions: readonly Session[]
   readonly settings: SettingsView | null
   readonly policy: PolicyView | null
+  /** Grows whenever something of the policy may have changed, so that what shows more of it reads again. */
+  readonly policyHeard: number
   readonly health: readonly HealthProblem[]
   readonly hosts: readonly Host[] | null
   readonly hostsFailure: Failure | null
@@ -40,6 +42,7 @@ export const useWorld = create<World>(() => ({
   sessions: [],
   settings: null,
   policy: null,
+  policyHeard: 0,
   health: [],
   hosts: null,
   hostsFailure: null,

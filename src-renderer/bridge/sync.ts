@@ -95,7 +95,7 @@ export async function loadMessages(session: string, older: boolean): Promise<voi
 const reloadConversation = coalesced((session) => loadMessages(session, false))
 
 function adoptSnapshot(snapshot: RouteOutput<'app.snapshot'>): void {
-  useWorld.setState({
+  useWorld.setState((world) => ({
     phase: 'ready',
     failure: null,
     version: snapshot.version,
@@ -104,8 +104,9 @@ function adoptSnapshot(snapshot: RouteOutput<'app.snapshot'>): void {
     sessions: sortSessions(snapshot.sessions),
     settings: snapshot.settings,
     policy: snapshot.policy,
+    policyHeard: world.policyHeard + 1,
     health: snapshot.health,
-  })
+  }))
   const open = new Set(snapshot.open.map((view) => view.id))
   putExecutions(snapshot.open)
   for (const view of Object.values(useExecutions.getState().byId)) {
@@ -341,6 +342,7 @@ function apply(event: FeedEvent): void {
       )
       return
     case 'policy':
+      useWorld.setState((world) => ({ policyHeard: world.policyHeard + 1 }))
       request('policy.show', {}).then(
         (policy) => useWorld.setState({ policy }),
         () => undefined,

@@ -13,7 +13,9 @@ import type {
   Session,
 } from '../../src-preload/contract'
 import type { Bridge } from '../../src-preload/contract/bridge'
+import { POLICY_TABS, useScope } from '../bridge/scope'
 import * as data from './fixtures'
+import { playPolicy } from './mock-policy'
 
 /** Plays the core for the window: fixtures instead of machines. Only ever loaded by dev/index.html. */
 const scene = new URLSearchParams(location.search).get('scene') ?? 'busy'
@@ -48,7 +50,7 @@ if (scene === 'error') sessions = sessions.map((one) => ({ ...one, turn: 'idle' 
 let settings = { ...data.settings, commandHighlighting: new URLSearchParams(location.search).has('colours') }
 if (scene === 'empty')
   settings = { ...settings, model: { ...settings.model, baseUrl: '', model: '', keyStorage: 'none' } }
-let policy =
+const basePolicy =
   scene === 'error'
     ? { ...data.policy, source: 'broken' as const, problem: 'Line 12: a comma is missing.' }
     : data.policy
@@ -120,9 +122,7 @@ function say(patch: Partial<Message> & { session: string }): Message {
 type Handlers = { [R in RouteName]: (input: RouteArgument<R>) => RouteOutput<R> | Promise<RouteOutput<R>> }
 
 const done = { done: true as const }
-const notPlayed = (): never => {
-  throw new Refused('unavailable', 'The played core has no policy files.')
-}
+const policy = playPolicy(scene, basePolicy, emit, (code, message, field) => new Refused(code, message, field ?? null))
 const open = (): ExecutionView[] =>
   [...executions.values()]
     .filter((view) => ['requested', 'pending_approval', 'approved', 'running'].includes(view.state))
@@ -153,7 +153,7 @@ const handlers: Handlers = {
     sessions,
     open: open(),
     settings,
-    policy,
+    policy: policy.shown(),
     health: scene === 'error' ? data.health : [],
     ui: { room, session: empty ? null : 's1' },
   }),
@@ -351,7 +351,6 @@ const handlers: Handlers = {
     if (answer.kind !== 'deny') setTimeout(() => play(view.id), 30)
     return settled
   },
-  'approvals.alwaysOffer': () => ({ entries: [], refusal: 'The played core stores nothing.' }),
   'ledger.page': ({ before, limit }) => {
     const all = empty ? [] : [...data.ledger].reverse().filter((entry) => before === null || entry.seq < before)
     return { entries: all.slice(0, limit), more: all.length > limit }
@@ -431,26 +430,7 @@ const handlers: Handlers = {
     }
     return settings
   },
-  'policy.show': () => policy,
-  'policy.setSwitch': ({ name, on }) => {
-    policy = { ...policy, [name]: on }
-    return policy
-  },
-  'policy.clearSession': () => policy,
-  'policy.inspect': notPlayed,
-  'policy.save': notPlayed,
-  'policy.allowlistAdd': notPlayed,
-  'policy.allowlistRemove': notPlayed,
-  'policy.fileGet': notPlayed,
-  'policy.fileSet': notPlayed,
-  'policy.preset': notPlayed,
-  'policy.undo': notPlayed,
-  'policy.simulate': notPlayed,
-  'policy.replay': notPlayed,
-  'grants.kinds': notPlayed,
-  'grants.add': notPlayed,
-  'grants.list': () => [],
-  'grants.revoke': () => done,
+  ...policy.handlers,
   'policy.setCompound': ({ compound }) => {
     settings = { ...settings, compound }
     return settings
@@ -480,3 +460,5 @@ const bridge: Bridge & { emit: typeof emit } = {
 }
 
 Object.defineProperty(window, 'nomos', { value: bridge })
+const tab = POLICY_TABS.find((one) => one === new URLSearchParams(location.search).get('tab'))
+if (tab !== undefined) useScope.setState({ tab, agent: tab === 'allowlist' ? 'main' : null })

@@ -1,5 +1,6 @@
-import { type ButtonHTMLAttributes, type FormEvent, type ReactNode, type Ref, useId, useState } from 'react'
+import { type ButtonHTMLAttributes, type FormEvent, type ReactNode, type Ref, useId, useRef, useState } from 'react'
 import type { ExecutionView, Failure } from '../../src-preload/contract'
+import { type AlwaysChoice, AlwaysPanel, type AlwaysState } from './AlwaysPanel'
 import { RiskBadge, StateBadge } from './badges'
 import { CommandText } from './CommandText'
 import { rankOf } from './command'
@@ -35,6 +36,11 @@ const isLeftOver = (view: ExecutionView, now: number): boolean =>
 export interface CardActions {
   readonly approve: (phrase: string | null) => void
   readonly deny: (note: string | null) => void
+  /** Asks what "Always…" could store; the answer comes back as `always`. */
+  readonly askAlways: () => void
+  readonly approveAlways: (choice: AlwaysChoice) => void
+  /** Leads to where kinds of commands are granted for a time. */
+  readonly grant: () => void
   readonly stop: () => void
   readonly start: () => void
   readonly again: () => void
@@ -54,6 +60,8 @@ export interface ActionCardProps {
   } | null
   readonly outputOpen: boolean
   readonly busy: 'approve' | 'deny' | 'stop' | 'start' | 'again' | null
+  /** What "Always…" could store, once it was asked for. */
+  readonly always?: AlwaysState | null | undefined
   readonly problem: Failure | null
   readonly madeAgain: boolean
   readonly armed: boolean
@@ -281,15 +289,27 @@ function Settled({ view, now }: { readonly view: ExecutionView; readonly now: nu
   )
 }
 
-function Answer({ view, busy, armed, actions }: Pick<ActionCardProps, 'view' | 'busy' | 'armed' | 'actions'>) {
+function Answer({
+  view,
+  busy,
+  armed,
+  always,
+  actions,
+}: Pick<ActionCardProps, 'view' | 'busy' | 'armed' | 'always' | 'actions'>) {
   const [phrase, setPhrase] = useState('')
   const [noting, setNoting] = useState(false)
+  const [keeping, setKeeping] = useState(false)
+  const opener = useRef<HTMLButtonElement>(null)
   const [words, setWords] = useState('')
   const id = useId()
   const approval = view.approval
   if (approval === null) return null
   const name = nameOf(view)
   const confirm = approval.outcome === 'confirm'
+  const closeAlways = (): void => {
+    setKeeping(false)
+    opener.current?.focus({ preventScroll: true })
+  }
   const sendPhrase = (event: FormEvent): void => {
     event.preventDefault()
     if (phrase !== '') actions.approve(phrase)
@@ -348,6 +368,24 @@ function Answer({ view, busy, armed, actions }: Pick<ActionCardProps, 'view' | '
             {busy === 'approve' ? 'Approving…' : 'Approve once'}
           </Act>
         )}
+        {/* What cannot be undone is never allowed beforehand. */}
+        {confirm || view.risk === 'destructive' ? null : (
+          <button
+            aria-controls={`${id}-always`}
+            aria-expanded={keeping}
+            className="btn btn-plain"
+            data-testid="always"
+            disabled={busy !== null}
+            onClick={() => {
+              if (!keeping) actions.askAlways()
+              setKeeping(!keeping)
+            }}
+            ref={opener}
+            type="button"
+          >
+            Always…
+          </button>
+        )}
         <button
           aria-controls={`${id}-note`}
           aria-expanded={noting}
@@ -358,6 +396,27 @@ function Answer({ view, busy, armed, actions }: Pick<ActionCardProps, 'view' | '
           Deny with a note…
         </button>
         {armed ? <span className="self-center text-ink">Press A again to approve</span> : null}
+      </div>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: Esc closes it from anywhere inside */}
+      <div
+        hidden={!keeping}
+        id={`${id}-always`}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return
+          event.preventDefault()
+          closeAlways()
+        }}
+      >
+        {keeping ? (
+          <AlwaysPanel
+            busy={busy !== null}
+            onApprove={actions.approveAlways}
+            onClose={closeAlways}
+            onGrant={actions.grant}
+            state={always ?? { kind: 'reading' }}
+            view={view}
+          />
+        ) : null}
       </div>
       <div hidden={!noting} id={`${id}-note`}>
         <label className="mb-1 block text-ink-2" htmlFor={`${id}-words`}>
@@ -382,11 +441,13 @@ function Buttons({
   busy,
   armed,
   madeAgain,
+  always,
   now,
   actions,
-}: Pick<ActionCardProps, 'view' | 'busy' | 'armed' | 'madeAgain' | 'actions'> & { readonly now: number }) {
+}: Pick<ActionCardProps, 'view' | 'busy' | 'armed' | 'always' | 'madeAgain' | 'actions'> & { readonly now: number }) {
   const name = nameOf(view)
-  if (view.state === 'pending_approval') return <Answer actions={actions} armed={armed} busy={busy} view={view} />
+  if (view.state === 'pending_approval')
+    return <Answer actions={actions} always={always} armed={armed} busy={busy} view={view} />
   if (view.state === 'running') {
     return (
       <Act
@@ -561,6 +622,7 @@ export function ActionCard(props: ActionCardProps) {
         <Settled now={now} view={view} />
         <Buttons
           actions={actions}
+          always={props.always}
           armed={props.armed}
           busy={props.busy}
           madeAgain={props.madeAgain}

@@ -73,6 +73,10 @@ describe.each(['light', 'dark'] as const)('tokens, %s', (theme) => {
     expect(contrast(colour('page', theme), colour('risk-change', theme))).toBeGreaterThanOrEqual(4.5)
   })
 
+  it('the red strip reads', () => {
+    expect(contrast(colour('page', theme), colour('risk-destructive', theme))).toBeGreaterThanOrEqual(4.5)
+  })
+
   it('secondary text keeps at least 65 % of the way to primary', () => {
     for (const text of ['text-2', 'text-3']) {
       const most = Math.log(contrast(colour('text', theme), colour('page', theme)))

@@ -1,0 +1,38 @@
+import { Visible } from './Visible'
+
+const SIGN = { '+': 'added', '-': 'removed' } as const
+
+/** A difference line by line: `- ` was there, `+ ` is there now. The sign stays, so that the colour is not the only mark. */
+export function DiffLines({
+  lines,
+  label,
+  testId,
+}: {
+  readonly lines: readonly string[]
+  readonly label: string
+  readonly testId?: string
+}) {
+  return (
+    <section
+      aria-label={label}
+      className="max-h-72 overflow-auto rounded border border-line bg-page py-1"
+      data-testid={testId}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled has to be reached by the keyboard
+      tabIndex={0}
+    >
+      {lines.map((line, index) => {
+        const sign = line.startsWith('+') ? '+' : line.startsWith('-') ? '-' : null
+        return (
+          <div
+            className={`exact px-3 font-mono text-code ${sign === '+' ? 'text-read-only' : sign === '-' ? 'text-destructive' : 'text-ink-2'}`}
+            data-change={sign === null ? undefined : SIGN[sign]}
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
+            key={index}
+          >
+            <Visible text={line} />
+          </div>
+        )
+      })}
+    </section>
+  )
+}
