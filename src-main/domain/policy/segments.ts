@@ -188,13 +188,33 @@ function segmentOf(simple: SimpleCommand): Segment | null {
 }
 
 /**
+ * True when there may be a `$'…'`: `$'\xff'` is a byte to the shell and a character to the parser. In other quotes (`'end$'`) the two
+ * characters mean nothing; where a comment may hide quotes, nothing is assumed.
+ */
+function holdsAnsiQuotes(command: string): boolean {
+  if (!command.includes("$'")) return false
+  if (command.includes('#')) return true
+  let quote = ''
+  for (let i = 0; i < command.length; i++) {
+    const c = command[i] as string
+    if (quote === "'") {
+      if (c === "'") quote = ''
+    } else if (c === '\\') i++
+    else if (quote === '"') {
+      if (c === '"') quote = ''
+    } else if (c === "'" || c === '"') quote = c
+    else if (c === '$' && command[i + 1] === "'") return true
+  }
+  return false
+}
+
+/**
  * The programs a command starts, each with its exact words; null where that cannot be known: a substitution, a word that is only
  * settled at run time, a redirection other than to `/dev/null` or of descriptors, background, a loop or branch, a function, what only
  * a shell can do, a shell with a text, characters nobody sees, or a text that is too long.
  */
 export function segmentsOf(command: string): readonly Segment[] | null {
-  // `$'\xff'` is a byte to the shell and a character to the parser.
-  if (command.includes('\0') || command.includes("$'") || /\p{Surrogate}/u.test(command)) return null
+  if (command.includes('\0') || holdsAnsiQuotes(command) || /\p{Surrogate}/u.test(command)) return null
   if (findInvisible(command) !== null) return null
   const { commands, plain, functions, findings, tooLarge, tooDeep } = parseShell(command)
   if (!plain || tooLarge || tooDeep || functions.length > 0 || findings.length > 0) return null
