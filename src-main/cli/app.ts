@@ -42,7 +42,9 @@ export function unwrap<T>(envelope: Envelope<T>): T {
   if (envelope.ok) return envelope.value
   const { code, message, detail } = envelope.error
   const exit = code === 'forbidden' ? EXIT.notOperator : EXIT.failed
-  throw new CliFailure(exit, code, detail === null ? message : `${message} (${detail})`)
+  // A conflict shows both versions: those are texts of their own.
+  const more = detail === null ? '' : detail.includes('\n') ? `\n${detail}` : ` (${detail})`
+  throw new CliFailure(exit, code, `${message}${more}`)
 }
 
 /** Asks for a value. */

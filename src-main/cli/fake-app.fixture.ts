@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Envelope, ErrorCode, FeedEvent, Numbered } from '../../src-preload/contract'
+import { NomosError } from '../../src-preload/contract/errors'
 import type { ApprovalView, ExecutionState, ExecutionView } from '../../src-preload/contract/model'
 import { type ControlServer, createControlServer } from '../adapters/control-socket'
 import type { Caller, Feed } from '../ports'
@@ -16,6 +17,8 @@ export interface FakeApp {
   change(id: string, change: Partial<ExecutionView>): void
   onRequest: (view: ExecutionView) => void
   onCancel: (id: string) => void
+  /** Answers of further routes; what throws becomes a failure, as in the app. */
+  readonly answers: Map<string, (input: Readonly<Record<string, unknown>>) => unknown>
 }
 
 export function approvalOf(id: string, change: Partial<ApprovalView> = {}): ApprovalView {
@@ -139,14 +142,26 @@ export async function fakeApp(home: string, host: 'window' | 'headless' = 'headl
         if (asked?.approval == null) return fail('not_found', 'There is no such approval.')
         if (asked.approval.state !== 'pending') return fail('already_settled', 'It is already settled by the window.')
         const { kind, phrase } = input.answer as unknown as { kind: string; phrase?: string | null }
+        const approves = kind === 'approve' || kind === 'approve-always'
         if (kind === 'approve' && asked.approval.phrase !== null && phrase !== asked.approval.phrase)
           return fail('wrong_phrase', 'That is not the phrase.')
-        const approval: ApprovalView = { ...asked.approval, state: kind === 'approve' ? 'approved' : 'denied' }
-        app.change(asked.id, { approval, state: kind === 'approve' ? 'running' : 'denied' })
+        const approval: ApprovalView = { ...asked.approval, state: approves ? 'approved' : 'denied' }
+        app.change(asked.id, { approval, state: approves ? 'running' : 'denied' })
         return { ok: true, value: approval }
       }
-      default:
-        return fail('unknown_route', route)
+      default: {
+        const given = app.answers.get(route)
+        if (given === undefined) return fail('unknown_route', route)
+        try {
+          return { ok: true, value: given(input) }
+        } catch (error) {
+          if (!(error instanceof NomosError)) throw error
+          return {
+            ok: false,
+            error: { code: error.code, message: error.message, field: error.field, detail: error.detail },
+          }
+        }
+      }
     }
   }
   const refused: string[] = []
@@ -179,6 +194,7 @@ export async function fakeApp(home: string, host: 'window' | 'headless' = 'headl
     },
     onRequest: () => {},
     onCancel: () => {},
+    answers: new Map(),
   }
   await server.start()
   return app

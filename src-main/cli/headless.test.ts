@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ExecutionView, LedgerEntry } from '../../src-preload/contract/model'
+import type { AllowlistEntryView, ExecutionView, GrantView, LedgerEntry } from '../../src-preload/contract/model'
 import { bundleCommands, Operator } from './operator.fixture'
 
 let bundle: string
@@ -122,6 +122,77 @@ describe.runIf(process.platform === 'linux')('the host without a window', () => 
     expect(existsSync(join(home, 'run', 'control.sock'))).toBe(false)
     expect((await start('cli', 'ledger', 'verify').ended).out).toMatch(/^intact, \d+ entries\n$/)
   }, 60_000)
+
+  it('changes the policy at a terminal: always, for a time, as a whole and back', async () => {
+    const host = start('headless')
+    await host.said(/runs without a window/)
+    const nomos = (...args: readonly string[]) => start('cli', ...args).ended
+    const operate = async (words: string) => {
+      const operator = new Operator(bundle, home, words)
+      await operator.typesCode()
+      const exit = await operator.exit
+      if (exit !== 0) throw new Error(`${words}: ${operator.shown}`)
+      return operator.shown
+    }
+    const file = join(bundle, 'made')
+    const touch = `touch ${file}`
+
+    // Allowed for always, it runs unasked, until its entry is taken out.
+    const first = nomos('run', 'local', touch)
+    const shown = await operate(`approvals approve ${(await waiting(touch)).approval?.id} --always --expires 1h`)
+    expect(shown).toMatch(/From now on unasked, for main at local, until .*60 min left/)
+    expect(shown).toContain(`touch ${file}`)
+    expect(await first).toMatchObject({ code: 0 })
+    expect(await nomos('run', 'local', touch)).toMatchObject({ code: 0, err: '' })
+    const [entry] = await json<AllowlistEntryView[]>('approvals', 'allowlist', 'list')
+    expect(entry).toMatchObject({ source: 'approval', problem: null, warnings: [] })
+    await operate(`approvals allowlist remove ${entry?.id}`)
+    const again = nomos('run', 'local', touch)
+    expect((await nomos('executions', 'cancel', (await waiting(touch)).id)).code).toBe(0)
+    expect((await again).code).toBe(1)
+
+    // A pipe is asked about; with a grant for reads it is not.
+    const pipe = 'uname -s | sort'
+    await operate('grants add local reads --for 10m')
+    expect(await nomos('run', 'local', pipe)).toMatchObject({ code: 0, out: 'Linux\n' })
+    const [grant] = await json<GrantView[]>('grants', 'list')
+    await operate(`grants revoke ${grant?.id}`)
+    const asked = nomos('run', 'local', pipe)
+    expect((await nomos('executions', 'cancel', (await waiting(pipe)).id)).code).toBe(0)
+    await asked
+
+    // The file as a whole; an edit that started from another version is refused.
+    const { version, text } = await json<{ version: string; text: string }>('approvals', 'get')
+    const next = join(home, 'next.json')
+    writeFileSync(next, JSON.stringify({ ...JSON.parse(text), defaults: { ask: 'always' } }))
+    expect(await operate(`approvals set --file ${next} --base ${version}`)).toMatch(/\+ .*"ask": "always"/)
+    expect((await nomos('exec-policy', 'show')).out).toMatch(
+      /ask +on-miss \(built-in\) +always \(defaults\) +always \(host\)/,
+    )
+    const stale = new Operator(bundle, home, `approvals set --file ${next} --base ${version}`)
+    await stale.sees(/no longer the version/)
+    expect(await stale.exit).toBe(1)
+
+    // A preset holds at the next decision, in both files; undo brings back what was.
+    await operate('exec-policy preset deny-all')
+    expect(await nomos('run', 'local', 'uname')).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('denied'),
+    })
+    await operate('exec-policy undo')
+    await operate('exec-policy set ask=inherit --layer host')
+    expect(await nomos('run', 'local', 'uname')).toMatchObject({ code: 0, out: 'Linux\n' })
+
+    const kinds = (await json<LedgerEntry[]>('ledger', 'tail')).filter(({ kind }) => kind === 'policy.changed')
+    expect(kinds.length).toBeGreaterThanOrEqual(6)
+    host.child.kill('SIGTERM')
+    expect((await host.ended).code).toBe(0)
+    // Without it, the same is read from the files.
+    expect((await nomos('exec-policy', 'show')).out).toMatch(
+      /ask +on-miss \(built-in\) +on-miss \(built-in\) +on-miss \(both\)/,
+    )
+  }, 120_000)
 
   it('says what blocks it, and an operator resolves it at a terminal', async () => {
     writeFileSync(join(home, 'nomos.db'), Buffer.alloc(9000, 0x5a))

@@ -13,6 +13,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import('./commands/run')).runCommand,
   executions: async () => (await import('./commands/executions')).executionsCommand,
   approvals: async () => (await import('./commands/approvals')).approvalsCommand,
+  'exec-policy': async () => (await import('./commands/exec-policy')).execPolicyCommand,
+  grants: async () => (await import('./commands/grants')).grantsCommand,
   ledger: async () => (await import('./commands/ledger')).ledgerCommand,
   doctor: async () => (await import('./commands/doctor')).doctorCommand,
   version: async () => (await import('./commands/version')).versionCommand,
@@ -37,7 +39,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       throw usage(`there is no command ${JSON.stringify(name)}. ${hint}`)
     }
     // The words of `classify` and `run` are a command's own: there only the first one is ours.
-    const ours = name === 'classify' || name === 'run' ? rest.slice(0, 1) : rest
+    const ours = name === 'classify' || name === 'run' ? rest.slice(0, 1) : beforeDashes(rest)
     if (ours.includes('--help') || ours.includes('-h')) return await call('help', [...json, name], io)
     return await call(name, [...json, ...rest], io)
   } catch (error) {
@@ -63,7 +65,13 @@ async function call(name: string, args: readonly string[], io: Io): Promise<numb
 function wantsJson(argv: readonly string[]): boolean {
   const own = argv.findIndex((word) => word === 'classify' || word === 'run')
   const end = own === -1 ? argv.length : own + 2
-  return argv.slice(0, end).includes('--json')
+  return beforeDashes(argv.slice(0, end)).includes('--json')
+}
+
+/** What stands behind `--` are words, whatever they look like. */
+function beforeDashes(words: readonly string[]): readonly string[] {
+  const at = words.indexOf('--')
+  return at === -1 ? words : words.slice(0, at)
 }
 
 /** The part of a family of sub-commands (`executions list`) and its arguments; suggests a name when there is none like it. */

@@ -1,7 +1,9 @@
 import type { ExecutionView } from '../../../src-preload/contract/model'
+import { policyAgent } from '../../services/policy'
 import { atTerminal, codePrompt } from '../answering'
 import { type App, ask, unwrap, withApp } from '../app'
 import { card, listLine } from '../cards'
+import { entryShown, reachShown } from '../entries'
 import { CliFailure, EXIT, usage } from '../exits'
 import type { Io } from '../io'
 import { readOptions } from '../options'
@@ -9,13 +11,24 @@ import { byPrefix } from '../prefixes'
 import { type Command, pick } from '../program'
 import type { Terminal } from '../terminal'
 import { painter, visibleLine } from '../visible'
+import { readMoment } from '../when'
+import { allowlistCommand } from './allowlist'
+import { getApprovals, setApprovals } from './approvals-file'
 
 /** How often what waits is read again when no event came. */
 const LOOK_MS = 5_000
 
-/** `nomos approvals pending|approve|deny|watch` */
+/** `nomos approvals pending|approve|deny|watch|get|set|allowlist` */
 export const approvalsCommand: Command = async (args, io) => {
-  const { part, args: rest } = pick('approvals', args, { pending, approve, deny, watch })
+  const { part, args: rest } = pick('approvals', args, {
+    pending,
+    approve,
+    deny,
+    watch,
+    get: getApprovals,
+    set: setApprovals,
+    allowlist: allowlistCommand,
+  })
   return await part(rest, io)
 }
 
@@ -35,10 +48,30 @@ const pending: Command = async (args, io) => {
 }
 
 const approve: Command = async (args, io) => {
-  const { options, rest } = readOptions(args, { json: { kind: 'flag' }, phrase: { kind: 'text' } })
+  const { options, rest } = readOptions(args, {
+    json: { kind: 'flag' },
+    phrase: { kind: 'text' },
+    always: { kind: 'flag' },
+    expires: { kind: 'text' },
+    'session-only': { kind: 'flag' },
+  })
   const id = oneId('approve', rest)
+  if (!options.always && (options.expires !== null || options['session-only']))
+    throw usage('--expires and --session-only say how far --always reaches; add --always.')
+  if (options.always && options.phrase !== null)
+    throw usage('--always is not for what takes a typed phrase: that is asked about each time.')
+  const always: Always | null = options.always
+    ? {
+        expiresAt: options.expires === null ? null : readMoment('--expires', options.expires, Date.now()),
+        scope: options['session-only'] ? 'session' : 'target',
+      }
+    : null
   return await atTerminal(io, 'approvals approve', (app, terminal) =>
-    withOne(app, io, terminal, id, options.json, (view) => approveOne(app, io, terminal, view, options.phrase)),
+    withOne(app, io, terminal, id, options.json, (view) =>
+      always === null
+        ? approveOne(app, io, terminal, view, options.phrase)
+        : approveAlways(app, io, terminal, view, always),
+    ),
   )
 }
 
@@ -115,6 +148,57 @@ async function approveOne(
   if (!answer.ok && answer.error.code === 'forbidden' && signal?.aborted) return left(approval.id)
   const settled = unwrap(answer)
   return { sentence: `${settled.id} is ${settled.state}.`, exit: EXIT.done, approval: settled }
+}
+
+interface Always {
+  /** ms since the epoch, null for no end. */
+  readonly expiresAt: number | null
+  readonly scope: 'target' | 'session'
+}
+
+/** Runs it, and lets the same words run unasked from then on; what is stored is shown first. */
+async function approveAlways(
+  app: App,
+  io: Io,
+  terminal: Terminal,
+  view: ExecutionView,
+  { expiresAt, scope }: Always,
+): Promise<Answered> {
+  const approval = approvalOf(view)
+  const offer = await ask(app, 'approvals.alwaysOffer', { id: approval.id })
+  if (offer.refusal !== null || offer.entries.length === 0)
+    throw new CliFailure(
+      EXIT.failed,
+      'not_offered',
+      `${approval.id} cannot be allowed for always: ${offer.refusal ?? 'there is nothing to store'} It can be approved once.`,
+    )
+  if (scope === 'session' && view.session === null)
+    throw new CliFailure(
+      EXIT.failed,
+      'bad_input',
+      `--session-only: ${approval.id} was asked for in no session. Leave it out, or give it an end: --expires 1h`,
+    )
+  const now = Date.now()
+  const reach = {
+    expiresAt,
+    scope: { target: view.target, session: scope === 'session' ? view.session : null },
+  }
+  const paint = painter({ isTTY: true }, io.env)
+  terminal.write(
+    `  ${paint('bold', 'From now on unasked')}, for ${visibleLine(policyAgent(view.principal))} ${reachShown(reach, now)}:\n${offer.entries.map((entry) => `    ${entryShown(entry)}\n`).join('')}`,
+  )
+  const settled = unwrap(
+    await app.client.answerWithChallenge(
+      'approvals.answer',
+      { id: approval.id, answer: { kind: 'approve-always', expiresAt, scope }, digest: approval.digest },
+      codePrompt(terminal, 'approve always'),
+    ),
+  )
+  return {
+    sentence: `${settled.id} is ${settled.state}. See: nomos approvals allowlist list`,
+    exit: EXIT.done,
+    approval: settled,
+  }
 }
 
 async function denyOne(
