@@ -249,6 +249,8 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     posture: () => (settings.compound() === 'every-segment' ? 'every-segment' : 'default'),
     secondParser,
     policy,
+    // A window can always be asked; without one, somebody has to be watching.
+    reachable: () => !config.headless || control.watched(),
     resolve: (slug) => fleet.resolve(slug),
     reached: (destinations) => fleet.reached(destinations),
   })

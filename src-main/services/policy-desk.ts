@@ -439,7 +439,7 @@ export function createPolicyDesk(deps: PolicyDeskDeps): PolicyDesk {
       }
     },
 
-    save({ layer, agent, fields, baseVersion, baseConfigVersion }) {
+    async save({ layer, agent, fields, baseVersion, baseConfigVersion }) {
       if (layer !== 'both') requireFields(layer, fields)
       const host: Change = { file: 'host', base: baseVersion, next: (raw) => withHostFields(raw, agent, fields) }
       const config: Change = {
@@ -494,7 +494,7 @@ export function createPolicyDesk(deps: PolicyDeskDeps): PolicyDesk {
       }
     },
 
-    fileSet(file, text, baseVersion, dryRun) {
+    async fileSet(file, text, baseVersion, dryRun) {
       const source = sourceOf(file)
       const given = source.parse(text)
       return write(
@@ -512,7 +512,7 @@ export function createPolicyDesk(deps: PolicyDeskDeps): PolicyDesk {
       )
     },
 
-    preset(name, dryRun) {
+    async preset(name, dryRun) {
       const fields = presetFields(presetOf(name))
       return write(
         `preset ${name}`,

@@ -54,6 +54,8 @@ export interface ControlServer {
   /** Rejects with one sentence when the socket cannot be had; a stale one is removed only when nobody answers on it. */
   start(): Promise<void>
   stop(): Promise<void>
+  /** Whether somebody runs `nomos approvals watch` at this moment. */
+  watched(): boolean
   /** The surface `nomos approvals watch`: announces to those that run, shown once one of them says so. */
   readonly announcer: Announcer
 }
@@ -129,7 +131,9 @@ export function createControlServer(config: ControlServerConfig): ControlServer 
     },
   }
 
-  return { path, start, stop, announcer }
+  const watched = (): boolean => [...connections].some((connection) => connection.watching())
+
+  return { path, start, stop, watched, announcer }
 }
 
 interface Connection {
