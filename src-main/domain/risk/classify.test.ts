@@ -442,6 +442,12 @@ describe('classify', () => {
     'wmctrl -a Nomos',
     "python3 -c 'import pyautogui; pyautogui.click()'",
     'echo x > /dev/uinput',
+    'nomos approvals set --stdin',
+    'nomos approvals allowlist add rg',
+    'nomos exec-policy set ask=off',
+    'npm run -s nomos -- exec-policy preset yolo',
+    'nomos grants add local reads --for 1h',
+    'ln -s /usr/bin/nomos /tmp/n; /tmp/n exec-policy preset yolo',
   ])('knows when a command reaches Nomos itself: %s', (command) => {
     const verdict = every(command)
     expect(verdict.flags.self).toBe(true)
@@ -451,6 +457,8 @@ describe('classify', () => {
   it.each([
     'nomos doctor',
     'nomos approvals pending',
+    'nomos exec-policy show',
+    'nomos grants list',
     'nomos ledger verify',
     'grep nomos README.md',
     'ls /srv/nomos-docs',

@@ -17,6 +17,9 @@ const LOOKING_PAIRS = new Set([
   'approvals show',
   'ledger verify',
   'ledger tail',
+  'exec-policy show',
+  'grants list',
+  'grants kinds',
   'policy lint',
   'policy show',
   'policy explain',
@@ -50,7 +53,9 @@ const INPUT_CODE =
 const OWN_CLI = /(?:^|\/)out\/main\/(?:cli|index|headless|core)(?:\.[cm]?js)?$/
 const OWN_NAME = /^nomos(?:\.(?:mjs|js|cjs|AppImage))?$/i
 /** Sub-commands that answer, change policy or flip something, when the looking pairs are left out. */
-const GROUPS = new Set('approvals policy switch switches grants grant yolo settings hosts sessions'.split(' '))
+const GROUPS = new Set(
+  'approvals policy exec-policy switch switches grants grant yolo settings hosts sessions'.split(' '),
+)
 const ANSWERS = new Set(['approve', 'deny'])
 /** Programs for which a name is only a name. */
 const NAMING =
