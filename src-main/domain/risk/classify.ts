@@ -361,6 +361,7 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, ou
   if (matched?.kind === 'match') {
     const secret = secretRead(rules, where, matched)
     if (secret) secretFound(secret.word, secret, out)
+    judgeHanded(matched, rules, where, out)
     for (const word of matched.reads) out.effect('read', word.shape)
     if (matched.network) out.effect('network', name)
   } else if (rules.secretReaders.has(name)) {
@@ -435,6 +436,18 @@ function distinct(words: readonly Word[]): readonly Word[] {
     if (!seen.has(key)) seen.set(key, word)
   }
   return [...seen.values()]
+}
+
+/** What a search hands on (`find -name .env -exec cat {} +`): the words as typed do not name it. */
+function judgeHanded({ carried }: Matched, rules: RuleSet, where: Where, out: Judgement, depth = 0): void {
+  for (const one of carried) {
+    if (one.kind !== 'words' || !one.words.some((word) => word.one === true)) continue
+    const inner = matchProgram(rules, where, one.words, false)
+    if (inner.kind !== 'match') continue
+    const secret = secretRead(rules, where, inner)
+    if (secret) secretFound(secret.word, secret, out)
+    if (depth < MAX_WRAPPERS) judgeHanded(inner, rules, where, out, depth + 1)
+  }
 }
 
 /** A program text is not understood, but the commands written in it are looked at. */
@@ -558,6 +571,8 @@ function judgeWords(words: readonly Word[], fed: boolean, scene: Scene): boolean
   for (const word of result.reads)
     if (holdsHome(word.shape, where))
       return refused(scene, 'self_above', word, 'Reads a folder that also holds the files of Nomos.')
+  const secret = secretRead(rules, where, result)
+  if (secret) return refused(scene, secret.id, secret.word, secret.sentence)
   if (result.network && fed)
     return refused(scene, 'sends_input', spanOf(words), 'Could send what it is fed over the network.')
   if (result.unending) out.flags.unending = true

@@ -1,5 +1,6 @@
 const NOT_UNDERSTOOD = 'This filter is not understood well enough to be let through.'
 const ENVIRONMENT = 'This filter reads the environment, where passwords may stand.'
+const ENDLESS = 'This filter never ends.'
 const MODULES = 'This filter reads other files.'
 
 const KEYWORDS = new Set(
@@ -56,8 +57,10 @@ export function jqProblem(filter: string): string | null {
     for (i += 2; i < list.length && list[i]?.text !== ')'; i++)
       if (list[i]?.kind === 'name') defined.add(list[i]?.text ?? '')
   }
-  for (const { kind, text, key } of list) {
+  for (let i = 0; i < list.length; i++) {
+    const { kind, text, key } = list[i] as Token
     if (key) continue
+    if (kind === 'name' && endless(list, i)) return ENDLESS
     if (kind === 'variable' && text === 'ENV') return ENVIRONMENT
     if (kind !== 'name') continue
     if (text === 'env') return ENVIRONMENT
@@ -65,6 +68,34 @@ export function jqProblem(filter: string): string | null {
     if (!KEYWORDS.has(text) && !BUILTINS.has(text) && !defined.has(text)) return NOT_UNDERSTOOD
   }
   return null
+}
+
+/** A loop without a condition (`while(true; …)`), or a function that is made of itself. */
+function endless(list: readonly Token[], at: number): boolean {
+  const text = list[at]?.text
+  if (text === 'while' || text === 'until')
+    return list[at + 1]?.text === '(' && /^(?:true|false|not)$/.test(list[at + 2]?.text ?? '')
+  if (text !== 'def') return false
+  const name = list[at + 1]?.text
+  let i = at + 2
+  // Parameters end at the colon.
+  while (i < list.length && list[i]?.text !== ':') i++
+  let brackets = 0
+  let inner = 0
+  for (; i < list.length; i++) {
+    const token = list[i] as Token
+    if (token.kind === 'name') {
+      if (!token.key && token.text === name) return true
+      if (token.text !== 'def') continue
+      // From here on the name is that of another one.
+      if (list[i + 1]?.text === name) return false
+      if (brackets === 0) inner++
+    } else if (/^[([{]$/.test(token.text)) brackets++
+    else if (/^[)\]}]$/.test(token.text)) brackets--
+    // The end of a function in it, or its own.
+    else if (token.text === ';' && brackets === 0 && inner-- === 0) return false
+  }
+  return false
 }
 
 /**

@@ -56,9 +56,9 @@ function accepts(role: Role, word: Word, repeated: boolean, safe: boolean): bool
   if (word.value !== null) {
     if (role === 'number') return NUMBER.test(word.value)
     if (role instanceof RegExp) return role.test(word.value)
-    if (role === 'local') return !/[:|!]/.test(word.value)
+    if (role === 'local') return !/^@|[:|!]/.test(word.value)
     if (role === 'name') return /^[A-Za-z0-9_.:-]+$/.test(word.value)
-    if (role === 'plain') return !/^[@/~.]|-file/.test(word.value)
+    if (role === 'plain') return !/^[@/~.]|file=|-file/.test(word.value)
     if (role === 'host') return !word.value.startsWith('-')
     return true
   }
@@ -93,6 +93,41 @@ function found(root: Word, at: Word): Word {
     dynamic: root.dynamic.includes('tilde') ? ['tilde', 'glob'] : ['glob'],
     prefix: `${root.prefix}${root.value === null ? '' : slash}`,
     one: true,
+  }
+}
+
+/** What a search is told to look for, as files below the place where it begins; for finding secrets among them. */
+function sought(root: Word, at: Word, given: readonly (readonly [option: string, value: Word])[]): Word[] {
+  const slash = root.shape.endsWith('/') ? '' : '/'
+  return given.flatMap(([option, { shape }]) => {
+    const kind = /^-(i?)(name|path|wholename|regex)$/.exec(option)
+    if (!kind) return []
+    const cased = kind[1] === 'i' ? shape.toLowerCase() : shape
+    const glob = kind[2] === 'regex' ? cased.replace(/\.[*+]/g, '*').replace(/\\(.)/g, '$1') : cased
+    const name = glob.slice(glob.lastIndexOf('/') + 1)
+    // Where a pattern of a whole path begins does not matter, where it ends does.
+    const path = `${root.shape}${slash}${kind[2] === 'name' ? name : glob.replace(/^(?:\.?\/|\*)+/, '')}`
+    const dynamic: Word['dynamic'] = /[*?[]/.test(path) ? ['glob'] : []
+    const value = dynamic.length === 0 && root.value !== null ? path : null
+    return [{ start: at.start, end: at.end, value, shape: path, dynamic, prefix: found(root, at).prefix, one: true }]
+  })
+}
+
+/** The file that is read when `folder` is a folder and `file` is named beside it. */
+function inFolder(folder: Word, file: Word): Word {
+  const name = file.shape.slice(file.shape.lastIndexOf('/') + 1)
+  const shape = `${folder.shape.endsWith('/') ? folder.shape.slice(0, -1) : folder.shape}/${name}`
+  const dynamic = [...new Set([...folder.dynamic, ...file.dynamic])].filter(
+    (kind) => kind === 'tilde' || kind === 'glob',
+  )
+  return {
+    start: folder.start,
+    end: folder.end,
+    value: dynamic.length === 0 ? shape : null,
+    shape,
+    dynamic,
+    prefix: folder.prefix,
+    ...(name === '**' ? { one: true as const } : {}),
   }
 }
 
@@ -137,6 +172,8 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
       if (value.value !== null) carried.push({ kind: 'script', text: value.value, span: value })
       return value.value !== null
     }
+    // It may become several words, and all but the first would be operands or options.
+    if (value.value === null && value.shape === ADDED) return false
     if (!accepts(role, value, false, true)) return false
     if (role === 'read' || role === 'local') reads.push(value)
     if (role === 'path') opened.push(value)
@@ -168,6 +205,9 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
       if (k === 0 && glued !== null) value = literal(glued, words[i] as Word)
       else value = words[++i]
       if (!value) return fail('option_value', i, `The option ${shown(option)} of ${program} lacks its value.`)
+      // Some need no value (`git diff --format`, `sar -s`, one of several programs of a schema): then this is an option of its own.
+      if (!form.single && glued === null && option !== '--sort' && /^(?:--?[A-Za-z]|\+[a-z][0-9]*$)/.test(value.shape))
+        return fail('option_value', i, `What follows ${shown(option)} may be an option of ${program} itself.`)
       given.push([option, value])
       if (!take(kind, value))
         return fail(
@@ -273,6 +313,8 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
       if (form.appends && !state.fed)
         return fail('needs_input', i, `${program} is given nothing here that could be looked at.`)
       const rest = words.slice(i)
+      if (form.dashed && !afterDashes && rest.some((word) => word.value === null || word.value.startsWith('-')))
+        return fail('unlisted_option', i, `Without -- in front, ${program} takes options of the command for its own.`)
       if (form.joined) {
         const texts = rest.map(({ value }) => value)
         if (texts.includes(null))
@@ -331,8 +373,10 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
     const { start, end } = words[from - 1] as Word
     reads.push({ start, end, value: '.', shape: '.', dynamic: [], prefix: '.' })
   }
+  const [one, other] = operands
+  if (form.paired && one && other && operands.length === 2) reads.push(inFolder(one, other), inFolder(other, one))
   for (const word of opened)
-    if (/^\/dev\/(?!null$|stdin$)/.test(resolve(where, word.shape)) || /:\/\//.test(word.shape))
+    if (/^\/dev\/(?!null$|stdin$)/.test(resolve(where, word.shape)) || /^[A-Za-z][A-Za-z0-9+.-]+:/.test(word.shape))
       return { ...fail('device_read', end, 'Opens a device or an address.'), at: word, reached: end + 1 }
   for (const word of [...looked, ...opened, ...reads])
     if (rules.networkFolders.some((folder) => folder.test(resolve(where, word.shape))))
@@ -354,16 +398,21 @@ function matchForm(form: Form, from: number, state: State): Matched | Failed {
       (un.options.some((option) => seen.has(option)) ||
         (un.operands !== null && operands.length === un.operands) ||
         (un.options.length === 0 && un.operands === null)))
-  // A search hands each of its files to the command it was given.
+  // A search hands each of its files to the command it was given: any file, and those it is told to look for.
   const roots = looked.length > 0 ? looked : [literal('.', words[from - 1] as Word)]
+  const files = (at: Word): Word[] => roots.flatMap((root) => [found(root, at), ...sought(root, at, given)])
   const handed =
     form.single && carried.length > 0
       ? carried.flatMap((one): readonly CarriedCommand[] =>
           one.kind === 'words' && one.words.some(({ shape }) => shape.includes('{}'))
-            ? roots.map((root) => ({
+            ? files(one.words[0] as Word).map((file) => ({
                 kind: 'words' as const,
                 words: one.words.map((word) =>
-                  word.value === '{}' ? found(root, word) : word.shape.includes('{}') ? added(word) : word,
+                  word.value === '{}'
+                    ? { ...file, start: word.start, end: word.end }
+                    : word.shape.includes('{}')
+                      ? added(word)
+                      : word,
                 ),
               }))
             : [one],

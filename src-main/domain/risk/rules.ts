@@ -107,6 +107,8 @@ export interface FormData {
   bare?: boolean | undefined
   dashes?: boolean | undefined
   harmless?: boolean | undefined
+  paired?: boolean | undefined
+  dashed?: boolean | undefined
   forms?: FormData[] | undefined
   commands?: Record<string, FormData | FormData[] | null> | undefined
 }
@@ -169,6 +171,10 @@ const form = z.object({
   dashes: z.boolean().optional(),
   /** No option of the program does anything but read: what a wildcard becomes cannot do harm. */
   harmless: z.boolean().optional(),
+  /** Of two operands one may be a folder: then the file in it that is named like the other one is read (`diff`). */
+  paired: z.boolean().optional(),
+  /** It looks for its options among the words of the command as well, unless `--` stands before them (`kubectl exec`). */
+  dashed: z.boolean().optional(),
   get forms(): z.ZodOptional<z.ZodArray<z.ZodType<FormData>>> {
     return z.array(FormSchema).optional()
   },
@@ -349,6 +355,8 @@ export interface Form {
   readonly bare: boolean
   readonly dashes: boolean
   readonly harmless: boolean
+  readonly paired: boolean
+  readonly dashed: boolean
   readonly commands: ReadonlyMap<string, readonly Form[]> | null
 }
 
@@ -589,6 +597,8 @@ function compileForms(
       bare: data.bare === true,
       dashes: data.dashes === true,
       harmless: data.harmless === true,
+      paired: data.paired === true,
+      dashed: data.dashed === true,
       commands,
     },
   ]
