@@ -58,7 +58,8 @@ export function PolicyStrip() {
                 <strong className="font-semibold">
                   <Visible text={name} /> is raised.
                 </strong>{' '}
-                It asks as little as the host’s file lets it, until you end that or Nomos ends.
+                Its changes run without a question as far as the host’s policy allows, until you end that or Nomos ends.
+                What cannot be undone still takes its phrase.
               </span>
               <button
                 aria-label={`End it: ${name}`}

@@ -181,6 +181,21 @@ const LONG: readonly AllowlistEntryView[] = Array.from({ length: 240 }, (_, i) =
   }),
 )
 
+/** Only what changes, with the lines around it; a whole file would hide it. */
+function changedLines(diff: readonly string[], around = 2): readonly string[] {
+  const near = new Set<number>()
+  diff.forEach((line, index) => {
+    if (!line.startsWith('+') && !line.startsWith('-')) return
+    for (let at = index - around; at <= index + around; at += 1) near.add(at)
+  })
+  const out: string[] = []
+  diff.forEach((line, index) => {
+    if (near.has(index)) out.push(line)
+    else if (index > 0 && near.has(index - 1)) out.push('  …')
+  })
+  return out.at(-1) === '  …' ? out.slice(0, -1) : out
+}
+
 export interface PlayedPolicy {
   readonly handlers: Pick<Handlers, PolicyRoute>
   readonly shown: () => PolicyView
@@ -217,12 +232,16 @@ export function playPolicy(
   const empty = scene === 'empty' || scene === 'new'
   let files: Files = {
     hostDefaults: empty ? {} : { security: 'allowlist', ask: 'on-miss' },
-    hostAgents: empty ? {} : { main: { ask: 'always' }, 'mcp:editor': { security: 'deny' } },
+    hostAgents: empty ? {} : { main: { askFallback: 'deny' }, 'mcp:editor': { security: 'deny' } },
     config: empty ? {} : { security: 'full', ask: 'on-miss', autoAllowReadOnly: true },
     configAgents: {},
     allowlist: { main: empty ? [] : [...(scene === 'long' ? LONG : BUSY)] },
   }
-  let view: PolicyView = { ...base, elevated: scene === 'race' ? ['s1'] : [] }
+  let view: PolicyView = {
+    ...base,
+    source: scene === 'busy' || scene === 'long' ? 'file' : base.source,
+    elevated: scene === 'race' ? ['s1'] : [],
+  }
   let version = 1
   let serial = 0
   const past: Past[] = []
@@ -335,7 +354,7 @@ export function playPolicy(
   const saved = (before: Files, dry = false): PolicySaved => ({
     saved: !dry,
     version: name(),
-    diff: lines(before, files),
+    diff: changedLines(lines(before, files)),
     backup: null,
   })
   const presetActive = (preset: PresetName): boolean =>

@@ -2,7 +2,7 @@ import { Visible } from './Visible'
 
 const SIGN = { '+': 'added', '-': 'removed' } as const
 
-/** A difference line by line: `- ` was there, `+ ` is there now. The sign stays, so that the colour is not the only mark. */
+/** A difference line by line: `- ` was there, `+ ` is there now. Colours of risk say nothing here: what is taken out may be the safer one. */
 export function DiffLines({
   lines,
   label,
@@ -24,7 +24,7 @@ export function DiffLines({
         const sign = line.startsWith('+') ? '+' : line.startsWith('-') ? '-' : null
         return (
           <div
-            className={`exact px-3 font-mono text-code ${sign === '+' ? 'text-read-only' : sign === '-' ? 'text-destructive' : 'text-ink-2'}`}
+            className={`exact px-3 font-mono text-code ${sign === '+' ? 'text-ink' : sign === '-' ? 'text-ink-2 line-through' : 'text-ink-3'}`}
             data-change={sign === null ? undefined : SIGN[sign]}
             // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
             key={index}

@@ -9,7 +9,9 @@ import { EMPTY_FORM, fieldOf, formOf, inputOf } from './fleet/form'
 
 describe('completion', () => {
   it('offers /run and its targets, and nothing after them', () => {
-    expect(completionsFor('/', targets).map((one) => one.text)).toEqual(['/run '])
+    expect(completionsFor('/', targets).map((one) => one.text)).toEqual(['/run ', '/exec ', '/elevated '])
+    expect(completionsFor('/e', targets).map((one) => one.label)).toEqual(['/exec', '/elevated'])
+    expect(completionsFor('/exec', targets)).toEqual([])
     expect(completionsFor('/run ', targets).map((one) => one.label)).toEqual(['local', 'host:strong', 'host:media'])
     expect(completionsFor('/run me', targets).map((one) => one.text)).toEqual(['/run host:media '])
     expect(completionsFor('/run local ls', targets)).toEqual([])

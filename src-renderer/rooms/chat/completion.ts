@@ -6,9 +6,14 @@ export interface Completion {
   readonly label: string
 }
 
-/** What can be completed in the text before the cursor: `/run` itself, then its target. Nothing after the target. */
+const COMMANDS: readonly string[] = ['/run', '/exec', '/elevated']
+
+/** What can be completed in the text before the cursor: a command, then the target of `/run`. Nothing after the target. */
 export function completionsFor(text: string, targets: readonly Target[]): readonly Completion[] {
-  if (text !== '' && text !== '/run' && '/run'.startsWith(text)) return [{ text: '/run ', label: '/run' }]
+  if (text.startsWith('/') && !COMMANDS.includes(text)) {
+    const begun = COMMANDS.filter((command) => command.startsWith(text))
+    if (begun.length > 0) return begun.map((command) => ({ text: `${command} `, label: command }))
+  }
   const match = /^\/run\s+(\S*)$/.exec(text)
   if (match === null) return []
   const typed = match[1] ?? ''

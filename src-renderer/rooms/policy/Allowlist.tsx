@@ -7,6 +7,7 @@ import { Choice } from '../../parts/Choice'
 import { EXPIRIES, EXPIRY_WORD, type Expiry, expiryAt } from '../../parts/expiry'
 import { FailureText } from '../../parts/FailureText'
 import { Field } from '../../parts/Field'
+import { byTestId, focusIfLost } from '../../parts/focus'
 import { Pick } from '../../parts/Pick'
 import { Switch } from '../../parts/Switch'
 import { ago, clock, counted, timeLeft } from '../../parts/time'
@@ -83,6 +84,10 @@ function Mono({ text }: { readonly text: string }) {
   )
 }
 
+/** What is shown is redacted; written again, the sign for it would stand in the place of what it hides. */
+export const isRedacted = (entry: AllowlistEntryView): boolean =>
+  [entry.pattern, entry.argPattern, entry.commandText].some((text) => text?.includes('‹redacted') === true)
+
 /** A failure where it happened; the allowlist is read again whatever came of it. */
 async function change(job: () => Promise<unknown>, setFailure: (failure: Failure | null) => void): Promise<boolean> {
   setFailure(null)
@@ -116,6 +121,7 @@ function Entry({
     setBusy(true)
     await change(() => request('policy.allowlistRemove', { agent, id: entry.id, baseVersion: null }), setFailure)
     setBusy(false)
+    focusIfLost(() => byTestId('allow-add'))
   }
   const setEnd = async (choice: Expiry): Promise<void> => {
     setBusy(true)
@@ -132,6 +138,7 @@ function Entry({
     }, setFailure)
     setEnding(false)
     setBusy(false)
+    focusIfLost(() => byTestId('allow-add'))
   }
   const session = sessions.find((one) => one.id === entry.scope.session)
   return (
@@ -161,17 +168,19 @@ function Entry({
               : timeLeft(entry.expiresAt, now)}
         </span>
         <span className="flex gap-2">
-          <button
-            aria-expanded={ending}
-            aria-label={`Change its end: ${name}`}
-            className="btn btn-plain btn-small"
-            data-testid={`allow-end-${entry.id}`}
-            disabled={busy}
-            onClick={() => setEnding(!ending)}
-            type="button"
-          >
-            Change its end…
-          </button>
+          {isRedacted(entry) ? null : (
+            <button
+              aria-expanded={ending}
+              aria-label={`Change its end: ${name}`}
+              className="btn btn-plain btn-small"
+              data-testid={`allow-end-${entry.id}`}
+              disabled={busy}
+              onClick={() => setEnding(!ending)}
+              type="button"
+            >
+              Change its end…
+            </button>
+          )}
           <button
             aria-label={`Remove: ${name}`}
             className="btn btn-small"
@@ -213,7 +222,7 @@ function Entry({
           <Visible text={warning} />
         </p>
       ))}
-      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 text-meta">
+      <dl className="grid grid-cols-[76px_minmax(0,1fr)] gap-x-3 text-meta">
         <Fact name="holds on">
           <Visible text={entry.scope.target ?? 'this computer'} />
           {entry.scope.session === null ? '' : `, in the session ${visibleText(session?.title || entry.scope.session)}`}
@@ -302,6 +311,7 @@ function AddForm({
       <Field
         error={at === 'pattern' ? (failure?.message ?? null) : null}
         hint="A path with * and ** (/usr/bin/systemctl), or a bare name for what is typed without a path (rg)."
+        autoFocus
         label="Program"
         mono
         onChange={(event) => setForm({ ...form, pattern: event.target.value })}
@@ -450,7 +460,16 @@ export function AllowlistPart() {
           </button>
         )}
       </div>
-      {adding ? <AddForm agent={agent} onDone={() => setAdding(false)} version={inspection.host.file.version} /> : null}
+      {adding ? (
+        <AddForm
+          agent={agent}
+          onDone={() => {
+            setAdding(false)
+            focusIfLost(() => byTestId('allow-add'))
+          }}
+          version={inspection.host.file.version}
+        />
+      ) : null}
       <List agent={agent} inspection={inspection} />
       <Undo inspection={inspection} />
       <p className="text-meta text-ink-3">

@@ -1,7 +1,8 @@
-import { type FormEvent, useEffect, useId, useState } from 'react'
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 import type { Failure, PolicyInspection } from '../../../src-preload/contract'
 import { failureOf, request } from '../../bridge/client'
 import { FailureText } from '../../parts/FailureText'
+import { byTestId, focusIfLost } from '../../parts/focus'
 import {
   type Choices,
   changedFields,
@@ -194,6 +195,7 @@ export function Editor({
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Failure | null>(null)
   const id = useId()
+  const form = useRef<HTMLFormElement>(null)
   const there = choicesOf(inspection, edit.layer, agent)
   const moved =
     inspection.host.file.version !== edit.hostVersion || inspection.requested.file.version !== edit.configVersion
@@ -216,7 +218,17 @@ export function Editor({
     )
   }, [moved, stale, inspection])
 
-  const end = (): void => useRoom.setState({ edit: null })
+  // The button that opened it is gone, so the form takes the keyboard; its buttons do not.
+  useEffect(() => {
+    form.current?.focus({ preventScroll: true })
+    form.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
+
+  const backToButton = (): void => focusIfLost(() => byTestId(`policy-edit-${edit.layer}`))
+  const end = (): void => {
+    useRoom.setState({ edit: null })
+    backToButton()
+  }
   const keepMine = (): void => {
     const now: Partial<Record<Field, string>> = { ...there }
     for (const field of differing(edit.start, edit.now)) {
@@ -252,6 +264,7 @@ export function Editor({
         saved: { what: `Saved ${LAYER_NAME[edit.layer]} for ${scopeName(agent)}.`, diff: saved.diff },
       })
       await readInspection()
+      backToButton()
     } catch (error) {
       const known = failureOf(error)
       const fresh = known.code === 'conflict' ? await readInspection() : null
@@ -266,6 +279,8 @@ export function Editor({
       aria-labelledby={`${id}-title`}
       className="space-y-3 rounded border border-edge bg-panel px-3 py-3"
       data-testid="policy-editor"
+      ref={form}
+      tabIndex={-1}
       onSubmit={(event) => void save(event)}
     >
       <h3 className="font-semibold" id={`${id}-title`}>

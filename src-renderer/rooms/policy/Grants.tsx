@@ -1,5 +1,5 @@
 import { type FormEvent, useEffect, useState } from 'react'
-import type { Failure, GrantKindView, GrantView } from '../../../src-preload/contract'
+import type { Failure, GrantKindView, GrantView, Target } from '../../../src-preload/contract'
 import { failureOf, request } from '../../bridge/client'
 import { useScope } from '../../bridge/scope'
 import { useWorld } from '../../bridge/stores'
@@ -7,6 +7,7 @@ import { Choice } from '../../parts/Choice'
 import { endOfDay } from '../../parts/expiry'
 import { FailureText } from '../../parts/FailureText'
 import { Field } from '../../parts/Field'
+import { byTestId, focusIfLost } from '../../parts/focus'
 import { Pick } from '../../parts/Pick'
 import { clock, timeLeft } from '../../parts/time'
 import { useNow } from '../../parts/useNow'
@@ -14,6 +15,19 @@ import { Visible } from '../../parts/Visible'
 import { visibleText } from '../../parts/visible'
 import { readInspection, useRoom } from './room'
 import { agentOptions } from './scope-options'
+
+/** Where a grant can hold: one target, or all that carry a tag. */
+export function placesOf(
+  targets: readonly Target[],
+  chosen: string,
+): readonly { readonly value: string; readonly label: string }[] {
+  const groups = [...new Set(targets.flatMap(({ tags }) => tags))].sort().map((tag) => `group:${tag}`)
+  const all = [...targets.map(({ slug }) => slug), ...groups]
+  return (all.includes(chosen) ? all : [...all, chosen]).map((value) => ({
+    value,
+    label: value.startsWith('group:') ? `everything tagged ${value.slice(6)}` : value,
+  }))
+}
 
 const SPANS = ['15', '30', '60', '240', 'tonight'] as const
 type Span = (typeof SPANS)[number]
@@ -54,6 +68,7 @@ function Row({
     }
     await readInspection()
     setBusy(false)
+    focusIfLost(() => byTestId('grants'))
   }
   return (
     <li className="flex flex-wrap items-start gap-x-3 gap-y-1 py-2.5" data-testid={`grant-${grant.id}`}>
@@ -167,10 +182,7 @@ function MakeForm({ kinds }: { readonly kinds: readonly GrantKindView[] }) {
         <Pick
           label="Where"
           onChange={(event) => setTarget(event.target.value)}
-          options={[
-            ...targets.map((one) => ({ value: one.slug, label: one.slug })),
-            ...(targets.some((one) => one.slug === target) ? [] : [{ value: target, label: target }]),
-          ]}
+          options={placesOf(targets, target)}
           testId="grant-target"
           value={target}
         />
@@ -212,35 +224,22 @@ function MakeForm({ kinds }: { readonly kinds: readonly GrantKindView[] }) {
 
 /** Kinds of commands that need no question for a time. */
 export function Grants() {
-  const heard = useWorld((world) => world.policyHeard)
+  const grants = useRoom((room) => room.grants)
   const [kinds, setKinds] = useState<readonly GrantKindView[] | null>(null)
-  const [grants, setGrants] = useState<readonly GrantView[] | null>(null)
   const [failure, setFailure] = useState<Failure | null>(null)
-  const inspection = useRoom((room) => room.inspection)
   const now = useNow(1000)
   useEffect(() => {
     request('grants.kinds', {}).then(setKinds, (error) => setFailure(failureOf(error)))
   }, [])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is read again whenever the policy may have changed
-  useEffect(() => {
-    let gone = false
-    request('grants.list', {}).then(
-      (read) => (gone ? undefined : setGrants(read)),
-      (error) => (gone ? undefined : setFailure(failureOf(error))),
-    )
-    return () => {
-      gone = true
-    }
-  }, [heard, inspection])
   const live = (grants ?? []).filter((grant) => grant.expiresAt > now)
   return (
     <section aria-labelledby="grants" className="space-y-3">
-      <h2 className="font-semibold" id="grants">
+      <h2 className="font-semibold" data-testid="grants" id="grants" tabIndex={-1}>
         Grants for a time
       </h2>
       <p className="text-ink-2">
-        They let kinds of commands run without a question until their time is over, on every agent and target they were
-        made for. What cannot be undone and what reaches Nomos itself is never among them.
+        A grant lets kinds of commands run without a question until its time is over, for one agent and one place. What
+        cannot be undone and what reaches Nomos itself is never among them.
       </p>
       {failure === null ? null : <FailureText failure={failure} testId="grants-failure" />}
       {grants === null ? null : live.length === 0 ? (

@@ -134,6 +134,32 @@ export function Undo({ inspection }: { readonly inspection: PolicyInspection }) 
   )
 }
 
+/** What was typed for the session that is looked at, and the way to end it. */
+function SessionWords({ inspection }: { readonly inspection: PolicyInspection }) {
+  const [failure, setFailure] = useState<Failure | null>(null)
+  const { session } = inspection
+  const typed = Object.values(inspection.requested.layer).some(({ from }) => from === 'session' || from === 'elevated')
+  if (session === null || (!typed && !inspection.elevated)) return null
+  const end = async (): Promise<void> => {
+    setFailure(null)
+    try {
+      useWorld.setState({ policy: await request('policy.clearSession', { session }) })
+    } catch (error) {
+      setFailure(failureOf(error))
+    }
+    await readInspection()
+  }
+  return (
+    <div className="flex flex-wrap items-center gap-3" data-testid="session-words">
+      <span>Something was typed for this session alone (/exec or /elevated).</span>
+      <button className="btn btn-small" data-testid="session-clear" onClick={() => void end()} type="button">
+        End it
+      </button>
+      {failure === null ? null : <FailureText failure={failure} />}
+    </div>
+  )
+}
+
 /** Programs that are trusted by shape or by a skill, apart from the allowlist. */
 function Trusted({ inspection }: { readonly inspection: PolicyInspection }) {
   return (
@@ -204,6 +230,7 @@ export function Holds() {
               </p>
             ) : null}
             <SideBySide inspection={inspection} />
+            <SessionWords inspection={inspection} />
             {edit === null ? (
               <div className="flex flex-wrap gap-2">
                 {EDITS.map(([layer, label]) => (

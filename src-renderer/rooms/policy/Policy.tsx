@@ -83,11 +83,12 @@ function Part({ tab }: { readonly tab: PolicyTab }) {
 export default function Policy() {
   const tab = useScope((scope) => scope.tab)
   const inspection = useRoom((room) => room.inspection)
+  const given = useRoom((room) => room.grants)
   const failure = useRoom((room) => room.failure)
   const agent = useScope((scope) => scope.agent)
   const now = useNow(15_000)
   useInspection()
-  const grants = (inspection?.grants ?? []).filter((grant) => grant.expiresAt > now).length
+  const grants = (given ?? []).filter((grant) => grant.expiresAt > now).length
   return (
     <>
       <RoomHead title="Policy" />

@@ -1,29 +1,15 @@
-import { type FormEvent, useId, useState } from 'react'
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 import type { Failure, PolicyInspection, PolicySaved } from '../../../src-preload/contract'
 import { failureOf, request } from '../../bridge/client'
 import { DiffLines } from '../../parts/DiffLines'
 import { FailureText } from '../../parts/FailureText'
+import { byTestId, focusIfLost } from '../../parts/focus'
 import { Visible } from '../../parts/Visible'
 import { Undo } from './Holds'
 import { ReplayLine } from './ReplayLine'
 import { readInspection, useRoom } from './room'
 
 type Preset = PolicyInspection['presets'][number]
-
-/** Only what changes, with the lines around it; a whole file would hide it. */
-export function changedLines(diff: readonly string[], around = 2): readonly string[] {
-  const near = new Set<number>()
-  diff.forEach((line, index) => {
-    if (!line.startsWith('+') && !line.startsWith('-')) return
-    for (let at = index - around; at <= index + around; at += 1) near.add(at)
-  })
-  const out: string[] = []
-  diff.forEach((line, index) => {
-    if (near.has(index)) out.push(line)
-    else if (index > 0 && near.has(index - 1)) out.push('  …')
-  })
-  return out.at(-1) === '  …' ? out.slice(0, -1) : out
-}
 
 function Apply({
   preset,
@@ -38,8 +24,9 @@ function Apply({
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Failure | null>(null)
   const id = useId()
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => form.current?.focus(), [])
   const ready = !preset.dangerous || typed === preset.name
-  const lines = changedLines(dry.diff)
   const apply = async (event: FormEvent): Promise<void> => {
     event.preventDefault()
     if (!ready || busy) return
@@ -56,11 +43,17 @@ function Apply({
     }
   }
   return (
-    <form className="space-y-3 border-line border-t pt-3" onSubmit={(event) => void apply(event)}>
-      {lines.length === 0 ? (
+    <form
+      aria-label={`Write ${preset.title}`}
+      className="space-y-3 border-line border-t pt-3"
+      ref={form}
+      tabIndex={-1}
+      onSubmit={(event) => void apply(event)}
+    >
+      {dry.diff.length === 0 ? (
         <p className="text-ink-2">Both files already say this: nothing would change in them.</p>
       ) : (
-        <DiffLines label={`What ${preset.title} changes in the files`} lines={lines} testId="preset-diff" />
+        <DiffLines label={`What ${preset.title} changes in the files`} lines={dry.diff} testId="preset-diff" />
       )}
       <ReplayLine agent="main" draft={{ preset: preset.name }} />
       {preset.dangerous ? (
@@ -116,6 +109,7 @@ function Card({
       className={`space-y-2 rounded border bg-panel px-3 py-3 ${preset.active ? 'border-ink' : 'border-line'}`}
       data-active={preset.active}
       data-testid={`preset-${preset.name}`}
+      tabIndex={-1}
     >
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <h3 className={`grow font-semibold ${preset.dangerous ? 'text-destructive' : ''}`} id={id}>
@@ -194,7 +188,10 @@ export function Presets() {
         {inspection.presets.map((preset) => (
           <Card
             key={preset.name}
-            onDone={() => setShown(null)}
+            onDone={() => {
+              setShown(null)
+              focusIfLost(() => byTestId(`preset-show-${preset.name}`) ?? byTestId(`preset-${preset.name}`))
+            }}
             onShow={() => void show(preset.name)}
             preset={preset}
             shown={shown?.name === preset.name ? shown.dry : null}

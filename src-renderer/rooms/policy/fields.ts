@@ -76,6 +76,7 @@ export const meaningOf = (field: Field, value: string | boolean): string => MEAN
 /** Where a value stands, in words beside what the core calls it. */
 export function fromWord(from: string): string {
   if (from === 'built-in') return 'built in'
+  if (from === 'broken') return 'the file cannot be used'
   if (from === 'defaults') return 'for all agents'
   if (from === 'tools.exec') return 'for all agents'
   if (from === 'session') return 'this session'

@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 import { create } from 'zustand'
-import type { Failure, PolicyDraft, PolicyInspection, Replay } from '../../../src-preload/contract'
+import type { Failure, GrantView, PolicyDraft, PolicyInspection, Replay } from '../../../src-preload/contract'
 import { failureOf, request } from '../../bridge/client'
 import { useScope } from '../../bridge/scope'
 import { useWorld } from '../../bridge/stores'
@@ -23,13 +23,15 @@ export interface Saved {
 
 interface Room {
   readonly inspection: PolicyInspection | null
+  /** Of all agents, soonest end first. */
+  readonly grants: readonly GrantView[] | null
   readonly failure: Failure | null
   readonly edit: Edit | null
   /** The last thing that was saved in this room. */
   readonly saved: Saved | null
 }
 
-export const useRoom = create<Room>(() => ({ inspection: null, failure: null, edit: null, saved: null }))
+export const useRoom = create<Room>(() => ({ inspection: null, grants: null, failure: null, edit: null, saved: null }))
 
 /** The agent that stands for "all agents" when the core is asked: no part of a file is named so. */
 export const ANY_AGENT = 'defaults'
@@ -49,9 +51,12 @@ export async function readInspection(): Promise<PolicyInspection | null> {
   const mine = asked
   const { agent, target, session } = useScope.getState()
   try {
-    const inspection = await request('policy.inspect', { agent: agent ?? ANY_AGENT, target, session })
+    const [inspection, grants] = await Promise.all([
+      request('policy.inspect', { agent: agent ?? ANY_AGENT, target, session }),
+      request('grants.list', {}),
+    ])
     if (mine !== asked) return null
-    useRoom.setState({ inspection, failure: null })
+    useRoom.setState({ inspection, grants, failure: null })
     return inspection
   } catch (error) {
     if (mine === asked) useRoom.setState({ failure: failureOf(error) })
