@@ -42,6 +42,8 @@ const EXACT = 'argv:'
 const MAX_STARS = 4
 const MAX_GLOBSTARS = 3
 const GLOB = { dot: true, nonegate: true, nocomment: true, nobrace: true, noext: true, platform: 'linux' } as const
+/** A path or a name of ordinary characters; no part of it begins with a dot. */
+const PLAIN = /^(?:\/[A-Za-z0-9_+@-][A-Za-z0-9_.+@-]*)+$|^[A-Za-z0-9_][A-Za-z0-9_.+@-]*$/
 const MAGIC = /[*?[\\]/
 
 /** Arguments (without the program) in the form that `argPattern` keeps exactly: `argv:["status","--short"]`. */
@@ -67,6 +69,8 @@ export function literalPattern(path: string): string {
 
 /** Why a pattern can never match; null when it can. */
 function patternProblem(pattern: string): string | null {
+  // Most are plain paths or names, and there may be thousands.
+  if (PLAIN.test(pattern)) return null
   if (pattern.includes('\0') || /[\n\r]/.test(pattern)) return 'It holds a NUL or a line break.'
   if (!pattern.includes('/')) {
     if (pattern === '~') return 'It names the home folder, which is no program.'
@@ -110,16 +114,28 @@ function scopeProblem(entry: AllowlistEntry): string | null {
 
 interface Compiled {
   readonly entry: AllowlistEntry
-  /** Program and scope can be compared at all; null until somebody asks. */
+  /** A name that is found through PATH. */
+  readonly bare: boolean
+  /** The one path a pattern without wildcards stands for. */
+  readonly literal: string | null
+  /** Null until somebody asks. */
   glob: Minimatch | null
   /** False: it does not compile. Null until somebody asks. */
   args: RE2JS | readonly string[] | false | null
+  /** What the joined arguments begin with wherever the pattern matches; empty when that cannot be told by looking at it. */
+  readonly prefix: string
+}
+
+/** Entries of one program by the plain text their patterns of arguments begin with, of which there are few lengths. */
+interface ByPrefix {
+  readonly lengths: Set<number>
+  readonly entries: Map<string, Compiled[]>
 }
 
 /** Entries by what a lookup knows: the program's name, its exact argv, or the folders above it. */
 export interface Allowlist {
   readonly size: number
-  readonly byName: ReadonlyMap<string, readonly Compiled[]>
+  readonly byName: ReadonlyMap<string, ByPrefix>
   readonly byArgv: ReadonlyMap<string, readonly Compiled[]>
   /** Patterns whose last part is a wildcard, by the literal folders in front. */
   readonly byFolder: ReadonlyMap<string, readonly Compiled[]>
@@ -129,8 +145,8 @@ const argvKey = (name: string, encoded: string): string => `${name}\0${encoded}`
 const lastPart = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 /** `\*` is a star. */
-const unescaped = (part: string): string => part.replace(/\\(.)/g, '$1')
-const isLiteral = (part: string): boolean => !/[*?[]/.test(part.replace(/\\./g, ''))
+const unescaped = (part: string): string => (part.includes('\\') ? part.replace(/\\(.)/g, '$1') : part)
+const isLiteral = (part: string): boolean => !/[*?[]/.test(part.includes('\\') ? part.replace(/\\./g, '') : part)
 
 /** The literal folders a pattern starts with: `/opt/app/**` is `/opt/app`. */
 function literalFolder(pattern: string): string {
@@ -139,9 +155,20 @@ function literalFolder(pattern: string): string {
   return parts.slice(0, magic).map(unescaped).join('/')
 }
 
+/**
+ * The plain text an anchored pattern begins with: `^restart [a-z]+$` is `restart `. Told without compiling, so that of a thousand
+ * patterns for one program only those are compiled that could match.
+ */
+function literalPrefix(argPattern: string | undefined): string {
+  if (argPattern === undefined || argPattern.includes('|')) return ''
+  const [, text = '', next = ''] = /^\^([A-Za-z0-9 _/=:,@%"'<>~#;&!-]*)(.?)/s.exec(argPattern) ?? []
+  // The last character may be repeated or left out.
+  return /[*?+{]/.test(next) ? text.slice(0, -1) : text
+}
+
 /** The entries, ready to be looked up. Bad ones are left out; `inspectAllowlist` names them. Patterns compile at their first use. */
 export function compileAllowlist(entries: readonly AllowlistEntry[]): Allowlist {
-  const byName = new Map<string, Compiled[]>()
+  const byName = new Map<string, ByPrefix>()
   const byArgv = new Map<string, Compiled[]>()
   const byFolder = new Map<string, Compiled[]>()
   const put = (map: Map<string, Compiled[]>, key: string, one: Compiled): void => {
@@ -151,15 +178,32 @@ export function compileAllowlist(entries: readonly AllowlistEntry[]): Allowlist 
   }
   for (const entry of entries) {
     if (patternProblem(entry.pattern) !== null || scopeProblem(entry) !== null) continue
-    const one: Compiled = { entry, glob: null, args: null }
-    const last = lastPart(entry.pattern)
-    if (!isLiteral(last)) put(byFolder, literalFolder(entry.pattern), one)
+    const { pattern } = entry
+    const one: Compiled = {
+      entry,
+      bare: !pattern.includes('/'),
+      literal: isLiteral(pattern) ? unescaped(pattern) : null,
+      glob: null,
+      args: null,
+      prefix: literalPrefix(entry.argPattern),
+    }
+    const last = lastPart(pattern)
+    if (one.literal === null && !isLiteral(last)) put(byFolder, literalFolder(pattern), one)
     else if (entry.argPattern?.startsWith(EXACT)) {
       const args = decodeArgv(entry.argPattern)
       if (args === null) continue
       one.args = args
       put(byArgv, argvKey(unescaped(last), encodeArgv(args)), one)
-    } else put(byName, unescaped(last), one)
+    } else {
+      const name = unescaped(last)
+      let own = byName.get(name)
+      if (own === undefined) {
+        own = { lengths: new Set(), entries: new Map() }
+        byName.set(name, own)
+      }
+      own.lengths.add(one.prefix.length)
+      put(own.entries, one.prefix, one)
+    }
   }
   return { size: entries.length, byName, byArgv, byFolder }
 }
@@ -189,16 +233,16 @@ function programMatches(
   paths: readonly string[],
   context: MatchContext,
 ): boolean {
-  const { pattern, scope } = one.entry
-  if (!pattern.includes('/')) {
-    if (segment.argv[0] !== pattern) return false
+  const { entry, bare, literal } = one
+  if (bare) {
+    if (segment.argv[0] !== entry.pattern) return false
     if (paths.length > 0) return true
     // Another machine may not tell where a name leads. Then the name must have been granted for exactly that machine.
-    return context.targetKind !== 'local' && segment.path === null && scope?.target === context.target
+    return context.targetKind !== 'local' && segment.path === null && entry.scope?.target === context.target
   }
+  if (literal !== null) return paths.includes(literal)
   if (paths.length === 0) return false
-  if (isLiteral(pattern)) return paths.includes(unescaped(pattern))
-  one.glob ??= new Minimatch(pattern, GLOB)
+  one.glob ??= new Minimatch(entry.pattern, GLOB)
   const glob = one.glob
   return paths.some((path) => glob.match(path))
 }
@@ -254,7 +298,10 @@ export function matchAllowlist(
   const encoded = encodeArgv(args)
   const lists: (readonly Compiled[] | undefined)[] = []
   for (const name of names) lists.push(allowlist.byArgv.get(argvKey(name, encoded)))
-  for (const name of names) lists.push(allowlist.byName.get(name))
+  for (const name of names) {
+    const own = allowlist.byName.get(name)
+    for (const length of own?.lengths ?? []) lists.push(own?.entries.get(joined().slice(0, length)))
+  }
   if (allowlist.byFolder.size > 0) {
     const folders = new Set<string>()
     for (const path of paths)
@@ -266,6 +313,7 @@ export function matchAllowlist(
   for (const list of lists)
     for (const one of list ?? [])
       if (
+        (one.prefix === '' || joined().startsWith(one.prefix)) &&
         entryApplies(one.entry, context, segment.viaSudo) &&
         programMatches(one, segment, paths, context) &&
         argsMatch(one, args, joined)
