@@ -211,7 +211,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     log,
   })
   const fleet = createFleet({ store, probe: ssh, clock, feed })
-  const settings = createSettings({ store, secrets, feed, clock, log })
+  const settings = createSettings({ store, secrets, feed, clock, log, highlighting: () => policy.highlighting('main') })
 
   let rules: RuleSet | null = null
   const loadRules = (): RuleSet => {
@@ -369,6 +369,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     async start() {
       // Read before the first request needs them, but not while the window comes up. A fault is told by the health bar.
       clock.after(WARM_UP_MS, loadRules)
+      policy.watch()
       clock.after(WARM_UP_MS, () => void secondParser.ready())
       try {
         await control.start()

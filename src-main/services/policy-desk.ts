@@ -218,6 +218,7 @@ export function createPolicyDesk(deps: PolicyDeskDeps): PolicyDesk {
       { kind: 'policy.changed', actor: 'operator', executionId: null, approvalId: null, data: { what, ...data } },
       clock.now(),
     )
+    policy.written()
     policy.check()
     feed.publish({ type: 'policy' })
   }

@@ -266,7 +266,11 @@ describe('the layers', () => {
     expect((await bed.ask(`touch ${scratch}/d`, {}, one)).state).toBe('pending_approval')
     bed.real.policy.setSession('s1', { ask: 'always' }, 'operator')
     expect((await bed.ask('uname -s', {}, one)).state).toBe('pending_approval')
-    expect(changes()).toMatchObject([{ session: 's1', ask: 'always' }, { elevated: false }, { elevated: true }])
+    expect(changes().filter(({ session }) => session === 's1')).toMatchObject([
+      { ask: 'always' },
+      { elevated: false },
+      { elevated: true },
+    ])
     // What was typed stays over a restart, the broken glass does not.
     bed.real.policy.setSession('s1', { elevated: true }, 'operator')
     bed = bed.restart()
@@ -305,7 +309,67 @@ describe('the layers', () => {
     await expect(bed.ask('uname -s')).rejects.toThrow(/config\.json cannot be used/)
     await bed.health.act('config_file_broken', 'set-aside')
     expect(bed.health.list()).toEqual([])
+    expect(changes().filter(({ restored, setAside }) => restored ?? setAside)).toHaveLength(2)
+  })
+
+  it('are the same with and without colours', async () => {
+    for (const commandHighlighting of [true, false]) {
+      config({ tools: { exec: { commandHighlighting } } })
+      expect(bed.real.policy.highlighting('main')).toBe(commandHighlighting)
+      const { decision, layers } = await bed.gate.weigh(
+        { agent: 'main', session: null, runbook: null },
+        { target: 'local', command: `touch ${scratch}/a | head`, cwd: null },
+      )
+      expect({ decision, version: layers.version }).toEqual({
+        decision: (
+          await bed.real.desk.simulate({
+            command: `touch ${scratch}/a | head`,
+            target: 'local',
+            agent: 'main',
+            session: null,
+          })
+        ).decision,
+        version: layers.version,
+      })
+      const plain = await bed.gate.weigh(
+        { agent: 'main', session: null, runbook: null },
+        { target: 'local', command: `touch ${scratch}/a | head`, cwd: null },
+        { host: null, config: null },
+      )
+      expect(plain.decision).toEqual(decision)
+      expect(plain.layers.version).toBe(layers.version)
+    }
+  })
+
+  it('changed from outside stand in the ledger, also those of a time when nobody looked', async () => {
+    await bed.ask('uname -s')
+    host({ defaults: { ask: 'always' } })
+    await bed.ask('uname -s')
+    expect(changes()).toMatchObject([{ changed: place(), from: 'absent' }])
+    await bed.real.desk.save({ layer: 'host', agent: null, fields: { ask: 'on-miss' }, baseVersion: null })
+    bed.real.policy.check()
     expect(changes()).toHaveLength(2)
+    bed = bed.restart()
+    bed.real.policy.check()
+    expect(changes()).toHaveLength(2)
+    rmSync(place())
+    bed = bed.restart()
+    bed.real.policy.check()
+    expect(changes()).toMatchObject([{ to: 'absent' }, {}, {}])
+  })
+
+  it('take a folder for trusted that config.json names', async () => {
+    program('cut')
+    const env = process.env.PATH
+    process.env.PATH = `${scratch}:${env}`
+    await bed.stop()
+    bed = createTestbed({ files: true })
+    process.env.PATH = env
+    const line = `mkdir -pv ${scratch}/p | cut -c 1`
+    const ask = { command: line, target: 'local', agent: 'main', session: null }
+    expect((await bed.real.desk.simulate(ask)).segments).toMatchObject([{}, { by: null, path: `${scratch}/cut` }])
+    config({ tools: { exec: { safeBinTrustedDirs: [scratch] } } })
+    expect((await bed.real.desk.simulate(ask)).segments).toMatchObject([{}, { by: 'safe-bin' }])
   })
 
   it('is what only the setting can send elsewhere', async () => {

@@ -106,6 +106,8 @@ export interface Policy {
   flush(): Promise<void>
   /** Why commands may not go to this target while `tools.exec.host` is what it is; null when they may. */
   placeRefusal(agent: string, session: string | null, policySource: 'app' | 'node'): string | null
+  /** Whether the parts of a shown command are coloured. Nothing is decided by it. */
+  highlighting(agent: string): boolean
   safeBins(agent: string): SafeBins
   skills(agent: string): Skills
   switches(): Switches
@@ -120,8 +122,15 @@ export interface Policy {
   /** False when there is none of this id that still runs. */
   revokeGrant(id: string, actor: string): boolean
   show(agent: string): PolicyView
-  /** Looks at both files and raises or clears their health problems. */
+  /**
+   * Looks at both files, raises or clears their health problems, and writes a change that nobody made here (an editor, another program)
+   * into the ledger.
+   */
   check(): void
+  /** Says that what stands in the files now was written here. */
+  written(): void
+  /** Looks at the files every few seconds, so that windows show an outside edit before the next decision. */
+  watch(): void
   close(): Promise<void>
 }
 
@@ -149,6 +158,9 @@ const SESSION_SETTING = 'policy.session.'
 const GRANT_SETTING = 'policy.grant.'
 /** How long uses are collected before they are written. */
 const USED_AFTER_MS = 5_000
+/** How often the files are looked at while nobody asks for anything. */
+const WATCH_MS = 3_000
+const SEEN_SETTING = 'policy.seen.'
 /** Longest command that is kept as the last one, in UTF-16 units. */
 const USED_COMMAND = 500
 
@@ -178,6 +190,9 @@ export function createPolicy(deps: PolicyDeps): Policy {
   const allowlists = new WeakMap<ApprovalsFile, Map<string, Allowlist>>()
   const bins = new WeakMap<object, Map<string, SafeBins>>()
   const NO_CONFIG = {}
+  /** Versions of the files that the ledger knows of. */
+  const seen = new Map<string, string>()
+  let stopWatch: (() => void) | null = null
 
   function record(actor: string, data: Readonly<Record<string, unknown>>): void {
     store.appendLedger({ kind: 'policy.changed', actor, executionId: null, approvalId: null, data }, clock.now())
@@ -261,7 +276,9 @@ export function createPolicy(deps: PolicyDeps): Policy {
         if (source.read().kind === 'broken') {
           const stamp = stampOf(clock)
           if (action === 'set-aside') {
-            record('operator', { setAside: source.path, to: source.setAside(stamp) })
+            const to = source.setAside(stamp)
+            policy.written()
+            record('operator', { setAside: source.path, to })
           } else if (action === 'restore' && kept !== null) {
             await source.edit((file) => {
               // Mended meanwhile: nothing is put over it.
@@ -269,6 +286,7 @@ export function createPolicy(deps: PolicyDeps): Policy {
               const to = source.setAside(stamp)
               file.prepare(kept)
               file.commit(stamp)
+              policy.written()
               record('operator', { restored: source.path, to })
             })
           }
@@ -277,6 +295,11 @@ export function createPolicy(deps: PolicyDeps): Policy {
         feed.publish({ type: 'policy' })
       },
     )
+  }
+
+  function keepSeen(file: string, version: string): void {
+    seen.set(file, version)
+    store.saveSetting(`${SEEN_SETTING}${file}`, version)
   }
 
   const policy: Policy = {
@@ -316,11 +339,12 @@ export function createPolicy(deps: PolicyDeps): Policy {
       const { agent, session, target, segments, classification } = question
       const { host, config } = files ?? policy.files()
       const now = clock.now()
+      const trusted = config === 'broken' ? null : execSettings(config, agent, null).safeBinTrustedDirs
       const match = matchSegments(
         allowlistOf(host, agent),
         safeBinsOf(config, agent),
         skillsOf(host, agent),
-        segments,
+        segments === null || trusted === null ? segments : segments.map((segment) => trustedBy(segment, trusted)),
         {
           agent,
           target: target.slug,
@@ -414,6 +438,10 @@ export function createPolicy(deps: PolicyDeps): Policy {
       return hostRefusal(host, policySource === 'node' ? 'node' : host === 'node' ? 'local' : null)
     },
 
+    highlighting(agent) {
+      const { config } = policy.files()
+      return config !== 'broken' && execSettings(config, agent, null).commandHighlighting
+    },
     safeBins: (agent) => safeBinsOf(policy.files().config, agent),
     skills: (agent) => skillsOf(policy.files().host, agent),
 
@@ -492,11 +520,36 @@ export function createPolicy(deps: PolicyDeps): Policy {
     },
 
     check() {
+      for (const [file, { path, version }] of [
+        ['host', deps.host.read()],
+        ['config', deps.config.read()],
+      ] as const) {
+        const before = seen.get(file) ?? store.setting(`${SEEN_SETTING}${file}`)
+        if (before === version) {
+          seen.set(file, version)
+          continue
+        }
+        keepSeen(file, version)
+        if (before !== null) record('outside', { changed: path, from: before, to: version })
+      }
       checkFile(deps.host, 'approvals_file_broken', 'The approvals file', 'Set it aside and use the cautious policy')
       checkFile(deps.config, 'config_file_broken', 'The file config.json', 'Set it aside and use what is built in')
     },
 
+    written() {
+      keepSeen('host', deps.host.read().version)
+      keepSeen('config', deps.config.read().version)
+    },
+
+    watch() {
+      stopWatch = clock.after(WATCH_MS, () => {
+        policy.check()
+        policy.watch()
+      })
+    },
+
     async close() {
+      stopWatch?.()
       await policy.flush()
     },
   }
@@ -506,6 +559,15 @@ export function createPolicy(deps: PolicyDeps): Policy {
 /** The policy agent of a principal: chat and composer share one. */
 export const policyAgent = (principal: Principal): string =>
   principal.kind === 'operator' || principal.kind === 'agent' ? 'main' : principal.id
+
+/** A folder that the operator has named as trusted makes what lies in it trusted, as the system's own folders do. */
+function trustedBy(segment: ResolvedSegment, folders: readonly string[]): ResolvedSegment {
+  const { path, real } = segment
+  if (segment.trusted || path === null || real === null) return segment
+  const within = (file: string): boolean =>
+    folders.some((folder) => file.slice(0, file.lastIndexOf('/')) === folder.replace(/\/+$/, ''))
+  return within(path) && within(real) ? { ...segment, trusted: true } : segment
+}
 
 const programOf = ({ argv, path, real, viaSudo, wrappers }: ResolvedSegment): unknown => ({
   argv,

@@ -33,6 +33,8 @@ export function createSettings(deps: {
   readonly feed: Feed
   readonly clock: Clock
   readonly log: Log
+  /** `tools.exec.commandHighlighting` of config.json: what holds until somebody chooses in the window. */
+  readonly highlighting?: () => boolean
 }): Settings {
   const { store, secrets, feed, clock, log } = deps
   /** Where the system has no keyring that really encrypts, the key lives here and ends with the app. */
@@ -56,6 +58,11 @@ export function createSettings(deps: {
     return storedKey() === null ? 'none' : 'keyring'
   }
 
+  function highlighting(): boolean {
+    const chosen = store.setting('ui.commandHighlighting')
+    return chosen === null ? (deps.highlighting?.() ?? false) : chosen === 'on'
+  }
+
   const settings: Settings = {
     view: () => ({
       model: {
@@ -67,7 +74,7 @@ export function createSettings(deps: {
       },
       theme: Theme.catch('system').parse(store.setting('ui.theme')),
       letterShortcuts: store.setting('ui.letterShortcuts') !== 'off',
-      commandHighlighting: store.setting('ui.commandHighlighting') === 'on',
+      commandHighlighting: highlighting(),
       compound: settings.compound(),
     }),
 
@@ -112,7 +119,7 @@ export function createSettings(deps: {
       store.saveSetting('ui.theme', input.theme)
       store.saveSetting('ui.letterShortcuts', input.letterShortcuts ? 'on' : 'off')
       if (input.commandHighlighting !== undefined)
-        store.saveSetting('ui.commandHighlighting', input.commandHighlighting ? 'on' : null)
+        store.saveSetting('ui.commandHighlighting', input.commandHighlighting ? 'on' : 'off')
       feed.publish({ type: 'settings' })
       return settings.view()
     },
