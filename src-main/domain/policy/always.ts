@@ -24,9 +24,6 @@ function quoted(word: string): string {
 
 const wordOf = (value: string): Word => ({ value, shape: value, dynamic: [], prefix: value, start: 0, end: 0 })
 
-/** Inline code of programs that are no interpreters by name. */
-const CODE_OPTION = /^(?:-c|-e|-E|-p|-r|--eval|--print|--command|--exec|--execute)(?:=|$)/
-
 /** Why a program is never stored, by its names and by what it carries; null when it may be. */
 function refusalOf(segment: ResolvedSegment): string | null {
   const [typed = ''] = segment.argv
@@ -51,8 +48,6 @@ export function entryFor(segment: ResolvedSegment, context: MatchContext, option
   const [typed = '', ...args] = segment.argv
   const refusal = refusalOf(segment)
   if (refusal !== null) return { refusal }
-  if (args.some((arg) => CODE_OPTION.test(arg) && /[\s;(){}$`]/.test(args[args.indexOf(arg) + 1] ?? arg)))
-    return { refusal: 'It holds a program text, so it is approved each time.' }
   const commandText = [...(segment.viaSudo ? ['sudo'] : []), ...segment.argv].map(quoted).join(' ')
   if (commandText.length > MAX_STORED) return { refusal: 'It is too long to be stored.' }
   if (redact(commandText).found.length > 0) return { refusal: 'It holds a secret, which is never stored.' }

@@ -468,6 +468,10 @@ describe('always', () => {
       entries: [expect.objectContaining({ sudo: true, scope: { target: 'host:web', agent: 'main', session: 's1' } })],
     })
   })
+  it('stores patterns that only look like program texts', () => {
+    expect(stored("rg -e 'a b'")).toHaveProperty('entries')
+    expect(stored('systemctl status nginx')).toHaveProperty('entries')
+  })
   it('stores the inner program of a wrapper, and each part of a chain once', () => {
     const found = stored('timeout 5 rg x | wc -l; rg x')
     expect('entries' in found && found.entries.map(({ pattern }) => pattern)).toEqual(['/usr/bin/rg', '/usr/bin/wc'])
