@@ -177,7 +177,6 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
       if (argv !== null) env.PWD = folder
       // In the sandbox only /tmp can be written to, and it is gone with it.
       if (sandbox !== null) delete env.TMPDIR
-      else if (plan.cwd !== null) env.PWD = plan.cwd
       const held = hold(plan)
       const before = held.changed()
       if (before !== null) {

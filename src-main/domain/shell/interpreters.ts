@@ -42,8 +42,7 @@ interface Options {
 }
 
 const SHELL: Options = {
-  flags: 'abefhiklmnprtuvxBCDEHPTV',
-  values: 'oO',
+  flags: 'abefhiklmnoprtuvxBCDEHOPTV',
   inline: 'c',
   longFiles: /^--(?:rcfile|init-file)$/,
   longFlags:
@@ -189,6 +188,8 @@ function scan(words: readonly Word[], options: Options): readonly Operand[] {
       } else if (equals < 0 && !options.longFlags?.test(name)) return [...found, { kind: 'unclear', option: name }]
       continue
     }
+    // Each `o` of a shell takes a word of its own, wherever it stands (`-euo pipefail`).
+    const named = options === SHELL ? (text.match(/[oO]/g) ?? []).length : 0
     for (let k = 1; k < text.length; k++) {
       const letter = text[k] as string
       if (options === SHELL && letter === 's') return [...found, { kind: 'stdin' }]
@@ -211,6 +212,7 @@ function scan(words: readonly Word[], options: Options): readonly Operand[] {
       }
       if (!options.flags?.includes(letter)) return [...found, { kind: 'unclear', option: text }]
     }
+    i += named
   }
   return rest(found, options)
 }

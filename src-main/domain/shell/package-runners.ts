@@ -105,6 +105,7 @@ function called({ runner, path, orPath, fetches }: Form, words: readonly Word[])
   }
   if (open.length > 0) return null
   const head = words[i]
+  if (head === undefined) return null
   if (fetches !== undefined)
     return refused(`"${runner}" fetches what it starts, so it cannot be pinned before it runs. ${fetches}.`, i)
   if (odd !== null)
@@ -112,7 +113,6 @@ function called({ runner, path, orPath, fetches }: Form, words: readonly Word[])
       `With the option "${odd}" it is not clear here what "${runner}" starts, so it cannot be pinned. Leave the option out, or call the program by its path (node_modules/.bin/…).`,
       i,
     )
-  if (head === undefined) return null
   if (head.value === null)
     return refused(
       `What "${runner}" starts is only known when it runs (${head.shape}), so it cannot be pinned. Write the name itself.`,

@@ -56,7 +56,7 @@ const GOES: readonly (readonly [RegExp, RegExp])[] = [
   [/^(?:fd|fdfind)$/, /^(?:-C.*|--base-directory.*)$/],
 ]
 /** Not files, or the input under another name. */
-const NO_FILE = /^\/dev\/(?:null|stdin|fd\/\d+)$|^\/proc\/self\/fd\/\d+$/
+const NO_FILE = /^-$|^\/dev\/(?:null|stdin|fd\/\d+)$|^\/proc\/self\/fd\/\d+$/
 
 interface Where {
   /** From the starting folder; null when it is not known. */
@@ -126,7 +126,8 @@ class Walk {
       if (/^(?:cd|pushd|popd)$/.test(command.words[0]?.value ?? '')) {
         const alone = !background && !parsed.commands.some((other) => other !== command && sameLine(other, command))
         const clear = enclosures.length === 0 || subshell
-        const next = clear && !between.includes('||') ? wentTo(folder, command.words) : null
+        const to = clear && !between.includes('||') ? wentTo(folder, command.words) : null
+        const next = to?.startsWith('~') && !this.#ownHome ? null : to
         if (subshell) inner = alone ? next : folder
         else if (alone || !clear) top = next
         last = command
@@ -167,7 +168,10 @@ class Walk {
       depth: where.depth + 1,
     }
     for (const carried of unwrapped.carried) {
-      if (carried.kind === 'words') this.#invoke(command, carried.words, next)
+      const head = carried.kind === 'words' ? carried.words[0] : undefined
+      // `uv run x.py` is python with a script.
+      if (name === 'uv' && head?.value?.endsWith('.py')) this.#operand(head, false, next)
+      else if (carried.kind === 'words') this.#invoke(command, carried.words, next)
       else this.script(carried.text, next)
     }
   }
@@ -182,7 +186,8 @@ class Walk {
       return
     }
     if (path === null) {
-      if (shape.includes('/') && !shape.startsWith('<(')) this.#dynamic(shape)
+      // What a substitution says as a whole is text to the shell, and no file that could be looked for.
+      if (shape.includes('/') && !/^(?:[<>$]\([\s\S]*\)|`[^`]*`)$/.test(shape)) this.#dynamic(shape)
       return
     }
     if (path === '') return
@@ -324,8 +329,10 @@ function wentTo(from: string | null, words: readonly Word[]): string | null {
   if (words[0]?.value !== 'cd') return null
   const operands = words.slice(words[1]?.value === '--' ? 2 : 1)
   const to = operands[0]
-  if (operands.length !== 1 || to === undefined) return null
-  const text = to.value ?? (/^~\/[^$`*?[\]{}]+$/.test(to.shape) && to.dynamic.join() === 'tilde' ? to.shape : null)
+  if (to === undefined) return '~/'
+  if (operands.length > 1) return null
+  const home = to.dynamic.join() === 'tilde' ? /^(?:~|\$HOME|\$\{HOME\})(?:\/([^$`*?[\]{}]*))?$/.exec(to.shape) : null
+  const text = to.value ?? (home === null ? null : `~/${home[1] ?? ''}`)
   if (text === null || text === '' || text.startsWith('-') || (to.value?.startsWith('~') ?? false)) return null
   const whole = /^[/~]/.test(text) ? text : from === null ? null : from === '' ? text : `${from}/${text}`
   return whole === null || /(?:^|\/)(?!\.\.?(?:\/|$))[^/]+\/(?:.*\/)?\.\.(?:\/|$)/.test(whole) ? null : whole
