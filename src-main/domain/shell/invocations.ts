@@ -38,6 +38,9 @@ export interface Unfolded {
 
 const NOTHING: Unwrapped = { carried: [], remote: false }
 
+/** Given no command, these hand what they are fed to a shell. */
+const TAKES_SCRIPT: ReadonlySet<string> = new Set(['at', 'batch', 'ssh', 'su', 'runuser'])
+
 /** A feeding program stands within the first words of its stage (`sudo -u bob env A=1 curl …`). */
 const FEEDER_WORDS = 12
 
@@ -126,7 +129,7 @@ export function unfold(parsed: ParsedShell): Unfolded {
     invocations.push({ words, via, command, input, fedBy, remote })
     const name = suspectedName(head)
     const next = [...via, name]
-    const unwrapped = unwrap(words) ?? (name === 'source' || name === '.' ? NOTHING : null)
+    const unwrapped = unwrap(words) ?? (name === 'source' || name === '.' || TAKES_SCRIPT.has(name) ? NOTHING : null)
     if (!unwrapped) return
     if (unwrapped.destination) destinations.push({ program: name, name: unwrapped.destination })
     for (const carried of unwrapped.carried) {
@@ -143,7 +146,7 @@ export function unfold(parsed: ParsedShell): Unfolded {
         const text = resolved(word)
         if (text !== word.shape) script(text, word, [...next, '<'], remote)
       }
-    if (input !== null && SHELLS.has(name) && unwrapped.carried.length === 0)
+    if (input !== null && (SHELLS.has(name) || TAKES_SCRIPT.has(name)) && unwrapped.carried.length === 0)
       script(input, command, [...next, '|'], remote || unwrapped.remote)
   }
 

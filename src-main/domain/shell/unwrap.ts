@@ -60,6 +60,7 @@ const CARRIERS: Readonly<Record<string, Carrier>> = {
   nice: { short: 'n', long: ['adjustment'] },
   ionice: { short: 'cnpPu', long: ['class', 'classdata', 'pid', 'pgid', 'uid'] },
   nohup: {},
+  chronic: {},
   setsid: {},
   timeout: { short: 'ks', long: ['kill-after', 'signal'], skip: 1 },
   stdbuf: { short: 'ioe', long: ['input', 'output', 'error'] },
@@ -279,13 +280,15 @@ function shell(words: readonly Word[]): Carried[] {
   for (let i = 1; i < words.length; i++) {
     const text = (words[i] as Word).shape
     if (!/^[-+]./.test(text)) return []
-    if (/^--(?:rcfile|init-file|init-command)$/.test(text) || /^[-+][oO]$/.test(text)) i++
-    else if ((/^-[A-Za-z]*c[A-Za-z]*$/.test(text) && !text.startsWith('--')) || text === '--command') {
-      let k = i + 1
+    // Each `o` in a cluster takes a word of its own (`-euo pipefail`, `-euoc pipefail ls`).
+    const named = /^[-+][A-Za-z]+$/.test(text) ? (text.match(/[oO]/g) ?? []).length : 0
+    if (/^--(?:rcfile|init-file|init-command)$/.test(text)) i++
+    else if (/^-[A-Za-z]*c[A-Za-z]*$/.test(text) || text === '--command') {
+      let k = i + 1 + named
       while (words[k] && /^[-+]./.test((words[k] as Word).shape)) k++
       const script = words[k]
       return script ? [{ kind: 'script', text: script.shape, span: script }] : []
-    }
+    } else i += named
   }
   return []
 }
@@ -356,11 +359,33 @@ function windows(words: readonly Word[], name: string): Carried[] {
   return rest.length > 0 ? [...carried, { kind: 'words', words: rest }] : carried
 }
 
+/** Commands that stand in a word of their own language: an alias made on the way, an action of an archiver, an editor's escape. */
+const SPELLED: Readonly<Record<string, RegExp>> = {
+  git: /^alias\.[^=]+=!([\s\S]+)/,
+  tar: /^--(?:checkpoint-action=exec|to-command|use-compress-program|rsh-command|info-script|new-volume-script)=([\s\S]+)/,
+  vi: /^:?!([\s\S]+)/,
+  vim: /^:?!([\s\S]+)/,
+  nvim: /^:?!([\s\S]+)/,
+  ex: /^:?!([\s\S]+)/,
+  gdb: /^(?:shell\s|!)([\s\S]+)/,
+}
+
+function spelled(name: string, words: readonly Word[]): Carried[] {
+  const pattern = Object.hasOwn(SPELLED, name) ? SPELLED[name] : undefined
+  if (!pattern) return []
+  return words.slice(1).flatMap((word): Carried[] => {
+    const text = pattern.exec(word.shape)?.[1]
+    return text === undefined ? [] : [{ kind: 'script', text, span: word }]
+  })
+}
+
 /** Commands carried by this one, or null when it carries none. */
 export function unwrap(words: readonly Word[]): Unwrapped | null {
   const name = suspectedName(words[0])
   if (name === '') return null
   if (SHELLS.has(name)) return { carried: shell(words), remote: false }
+  const own = spelled(name, words)
+  if (own.length > 0) return { carried: own, remote: false }
   switch (name) {
     case 'find':
     case 'gfind':
@@ -414,7 +439,7 @@ export function unwrap(words: readonly Word[]): Unwrapped | null {
     scripts.push(...at.scripts)
   }
   // `su user -c …`, `flock file -c …`: options may stand behind the operands as well.
-  if (carrier.scriptOnly || (carrier.script && carrier.skip)) {
+  if (carrier.scriptOnly || (carrier.script && (carrier.skip || name === 'runuser'))) {
     for (let i = at.next; i < words.length; i++) {
       const word = words[i] as Word
       const value = words[i + 1]
