@@ -45,7 +45,11 @@ export function reachShown(
   return [
     `at ${visibleLine(entry.scope?.target ?? 'local')}`,
     ...(session === null ? [] : [`in session ${visibleLine(session)} only`]),
-    end === null ? 'without an end' : `until ${momentShown(end)} (${timeLeft(end, now)})`,
+    end === null
+      ? 'without an end'
+      : end <= now
+        ? `ran out ${momentShown(end)}`
+        : `until ${momentShown(end)} (${timeLeft(end, now)})`,
   ].join(', ')
 }
 

@@ -28,6 +28,7 @@ import {
   type Preset,
   requestedLayer,
 } from '../domain/policy'
+import { withoutTokenText } from '../services/policy-desk'
 import { presetFields, withConfigFields, withHostFields } from '../services/policy-draft'
 import { type App, ask, homeOf, runFolder } from './app'
 import { difference } from './difference'
@@ -94,7 +95,7 @@ export function localText(home: string, name: PolicyFileName): PolicyText {
     path: read.path,
     source: read.kind,
     problem: read.kind === 'broken' ? read.problem : null,
-    text: read.kind === 'file' ? file.shown(read.raw) : read.kind === 'broken' ? read.text : '',
+    text: read.kind === 'file' ? file.shown(read.raw) : read.kind === 'broken' ? withoutTokenText(read.text) : '',
     version: read.version,
   }
 }

@@ -734,7 +734,7 @@ function inputOf({ pattern, argPattern, scope, expiresAt, sudo, commandText }: A
 }
 
 /** A text that could not be read as a file still must not show what stands behind "token". */
-const withoutTokenText = (text: string): string =>
+export const withoutTokenText = (text: string): string =>
   text.replace(/(["']?token["']?\s*:\s*)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,}]+)/g, '$1"…"')
 
 /** The given file with the socket of the one that stands there: a text from outside neither knows nor changes its token. */

@@ -121,6 +121,9 @@ function refuseDead(entry: AllowlistInput, now: number): void {
   throw new CliFailure(EXIT.failed, 'bad_input', `${field}: ${fault.sentence} Nothing was saved.`)
 }
 
+/** What the new entry is called in what is said about it. */
+const NEW_ID = 'the new one'
+
 /** What its writer should know of a new entry among those that are there. */
 function notesBeside(views: readonly AllowlistEntryView[], entry: AllowlistInput, now: number): readonly string[] {
   const others = views.map(
@@ -136,10 +139,16 @@ function notesBeside(views: readonly AllowlistEntryView[], entry: AllowlistInput
       },
     }),
   )
+  const all = [...others, { ...entry, id: NEW_ID } as AllowlistEntry]
   const known = new Set(inspectAllowlist(others, now).map(({ sentence }) => sentence))
-  return inspectAllowlist([...others, { ...entry, id: 'the new one' } as AllowlistEntry], now)
-    .map(({ sentence }) => sentence)
-    .filter((sentence) => !known.has(sentence))
+  return inspectAllowlist(all, now)
+    .filter(({ sentence }) => !known.has(sentence))
+    .map(({ index, sentence }) => {
+      const about = all[index]
+      return about === undefined || index === others.length
+        ? sentence
+        : `${entryShown(about)} [${about.id}]: ${sentence}`
+    })
 }
 
 const remove: Command = async (args, io) => {

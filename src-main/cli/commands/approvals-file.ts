@@ -27,7 +27,7 @@ export const getApprovals: Command = async (args, io) => {
     (home) => ['local', localText(home, 'host')],
   )
   if (options.json) await writeAll(io.stdout, `${JSON.stringify({ from, ...text })}\n`)
-  else await writeAll(io.stdout, text.source === 'absent' ? EMPTY : text.text)
+  else await writeAll(io.stdout, text.source === 'absent' ? EMPTY : `${text.text.replace(/\n$/, '')}\n`)
   if (text.source === 'absent')
     io.stderr.write(`nomos: there is no ${visibleLine(text.path)} yet, the built-in policy holds.\n`)
   if (text.source !== 'broken') return EXIT.done

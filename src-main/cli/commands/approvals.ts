@@ -1,4 +1,5 @@
 import type { ExecutionView } from '../../../src-preload/contract/model'
+import { MAIN_AGENT } from '../../domain/policy'
 import { policyAgent } from '../../services/policy'
 import { atTerminal, codePrompt } from '../answering'
 import { type App, ask, unwrap, withApp } from '../app'
@@ -179,13 +180,14 @@ async function approveAlways(
       `--session-only: ${approval.id} was asked for in no session. Leave it out, or give it an end: --expires 1h`,
     )
   const now = Date.now()
+  const agent = policyAgent(view.principal)
   const reach = {
     expiresAt,
     scope: { target: view.target, session: scope === 'session' ? view.session : null },
   }
   const paint = painter({ isTTY: true }, io.env)
   terminal.write(
-    `  ${paint('bold', 'From now on unasked')}, for ${visibleLine(policyAgent(view.principal))} ${reachShown(reach, now)}:\n${offer.entries.map((entry) => `    ${entryShown(entry)}\n`).join('')}`,
+    `  ${paint('bold', 'From now on unasked')}, for ${visibleLine(agent)} ${reachShown(reach, now)}:\n${offer.entries.map((entry) => `    ${entryShown(entry)}\n`).join('')}`,
   )
   const settled = unwrap(
     await app.client.answerWithChallenge(
@@ -195,7 +197,7 @@ async function approveAlways(
     ),
   )
   return {
-    sentence: `${settled.id} is ${settled.state}. See: nomos approvals allowlist list`,
+    sentence: `${settled.id} is ${settled.state}. See: nomos approvals allowlist list${agent === MAIN_AGENT ? '' : ` --agent ${agent}`}`,
     exit: EXIT.done,
     approval: settled,
   }

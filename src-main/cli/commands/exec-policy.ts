@@ -143,7 +143,8 @@ const MANAGED_BY_NODE =
 function runningShown(found: Partial<PolicyInspection>, paint: Paint): string {
   const lines: string[] = []
   const active = found.presets?.find((one) => one.active)
-  lines.push(`preset     ${active === undefined ? 'none, the values are your own' : active.name}`)
+  const broken = found.host?.file.source === 'broken' || found.requested?.file.source === 'broken'
+  if (!broken) lines.push(`preset     ${active === undefined ? 'none, the values are your own' : active.name}`)
   if (found.elevated === true)
     lines.push(paint('red', 'elevated   this session asks for full and off until /elevated off'))
   for (const bin of found.safeBins ?? [])
@@ -151,7 +152,7 @@ function runningShown(found: Partial<PolicyInspection>, paint: Paint): string {
       lines.push(`${paint('yellow', 'safe bin')}   ${visibleLine(bin.name)}: ${visibleLine(bin.problem)}`)
   const grants = found.grants?.length ?? 0
   if (grants > 0) lines.push(`grants     ${grants} for a time: nomos grants list`)
-  return `${lines.join('\n')}\n`
+  return lines.map((line) => `${line}\n`).join('')
 }
 
 const CHOICES = {

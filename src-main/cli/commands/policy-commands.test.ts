@@ -82,9 +82,12 @@ describe('without an app', () => {
     const none = await nomos(['approvals', 'get'])
     expect(none).toMatchObject({ exit: 0, err: expect.stringContaining('the built-in policy holds') })
     expect(JSON.parse(none.out)).toEqual({ version: 1 })
-    host('{ "version": 1, "defaults": { "ask": "sometimes" } }')
+    host('{ "version": 1, "socket": { "token": "the-secret-token" }, "defaults": { "ask": "sometimes" } }')
     const { exit, out, err } = await nomos(['approvals', 'get'])
-    expect({ exit, out }).toEqual({ exit: 1, out: '{ "version": 1, "defaults": { "ask": "sometimes" } }' })
+    expect({ exit, out }).toEqual({
+      exit: 1,
+      out: '{ "version": 1, "socket": { "token": "…" }, "defaults": { "ask": "sometimes" } }\n',
+    })
     expect(err).toContain('defaults.ask')
     expect(err).toContain('"sometimes"')
     expect(err).toContain('on-miss')
@@ -140,7 +143,7 @@ describe('without an app', () => {
     expect(status).toMatch(/Note: "status" is searched anywhere/)
     expect(bad).toMatch(/Never matches\. "\(" never matches/)
     expect(exact).toContain("/usr/bin/git log -n 'a b'")
-    expect(exact).toContain('run out')
+    expect(exact).toContain('ran out 19')
     expect(exact).toContain('from approval')
     expect(exact).toContain('git log -n "a b"')
     const web = await nomos(['approvals', 'allowlist', 'list', '--target', 'host:web', '--json'])
