@@ -1,7 +1,7 @@
 import type { Span } from '../../../src-preload/contract/model'
 import { duplicates, toNull } from '../risk/classify'
 import { harmlessAssignment } from '../risk/match'
-import { findInvisible, parseShell, SHELLS, type SimpleCommand } from '../shell'
+import { findInvisible, parseShell, SHELLS, type SimpleCommand, suspectedName, unfold } from '../shell'
 import { SHELL_ONLY } from '../shell/argv'
 
 /** One program a command would start, with exactly the words it would be given. */
@@ -9,6 +9,7 @@ export interface Segment {
   /** `argv[0]` is as typed (`rg`, `./rg`, `/usr/bin/rg`). Never empty. */
   readonly argv: readonly string[]
   readonly span: Span
+  /** Behind plain `sudo`, or a program of its kind starts somewhere inside (`xargs sudo rm`, `find -exec doas rm {} +`). */
   readonly viaSudo: boolean
   /** Wrappers that were taken off, as typed, outermost first (`sudo`, `nice`, `/usr/bin/timeout`). */
   readonly wrappers: readonly string[]
@@ -41,6 +42,11 @@ function wrapperName(word: string): string {
 const NEVER: ReadonlySet<string> = new Set(
   'sudo-rs doas pkexec run0 su runuser sg setpriv capsh chroot nsenter unshare systemd-run busybox toybox'.split(' '),
 )
+
+/** What runs others with other rights. */
+const PRIVILEGE: ReadonlySet<string> = new Set('sudo sudo-rs doas pkexec run0 su runuser sg'.split(' '))
+
+const lastPart = (word: string): string => word.slice(word.lastIndexOf('/') + 1)
 
 const NUMBER = /^-?\d+$/
 const DURATION = /^\d+(?:\.\d+)?[smhd]?$/
@@ -139,11 +145,13 @@ function actsInShell([name, ...rest]: readonly string[]): boolean {
   return false
 }
 
-/** `bash -c …`: a text that is read again. */
-function runsText([name, ...rest]: readonly string[]): boolean {
-  const bare = (name as string).slice((name as string).lastIndexOf('/') + 1)
-  if (!SHELLS.has(bare)) return false
-  return rest.some((word) => word === '--command' || /^[-+][A-Za-z]*c[A-Za-z]*$/.test(word)) || rest.length === 0
+/** `bash -c …`, `bash -s`, or no script at all: a text that is read again, from the command line or from what it is fed. */
+function runsText([name = '', ...rest]: readonly string[]): boolean {
+  if (!SHELLS.has(lastPart(name))) return false
+  return (
+    rest.every((word) => /^[-+]/.test(word)) ||
+    rest.some((word) => word === '--command' || /^[-+][A-Za-z]*[cs][A-Za-z]*$/.test(word))
+  )
 }
 
 function segmentOf(simple: SimpleCommand): Segment | null {
@@ -160,7 +168,8 @@ function segmentOf(simple: SimpleCommand): Segment | null {
   let viaSudo = false
   for (;;) {
     const name = wrapperName(argv[0] as string)
-    if (name === '' || NEVER.has(name)) return null
+    // A sudo in another folder is no plain one, and a doas is none anywhere.
+    if (name === '' || NEVER.has(lastPart(name)) || (name !== 'sudo' && lastPart(name) === 'sudo')) return null
     if (name !== 'env' && !Object.hasOwn(WRAPPERS, name)) break
     // `sudo` counts as the first word only: a wrapper around it is no plain sudo.
     if (name === 'sudo' && wrappers.length > 0) return null
@@ -216,7 +225,8 @@ function holdsAnsiQuotes(command: string): boolean {
 export function segmentsOf(command: string): readonly Segment[] | null {
   if (command.includes('\0') || holdsAnsiQuotes(command) || /\p{Surrogate}/u.test(command)) return null
   if (findInvisible(command) !== null) return null
-  const { commands, plain, functions, findings, tooLarge, tooDeep } = parseShell(command)
+  const parsed = parseShell(command)
+  const { commands, plain, functions, findings, tooLarge, tooDeep } = parsed
   if (!plain || tooLarge || tooDeep || functions.length > 0 || findings.length > 0) return null
   if (commands.length === 0 || commands.length > MAX_SEGMENTS) return null
   const segments: Segment[] = []
@@ -225,5 +235,20 @@ export function segmentsOf(command: string): readonly Segment[] | null {
     if (segment === null) return null
     segments.push(segment)
   }
-  return segments
+  const { invocations, cut } = unfold(parsed)
+  if (cut) return null
+  // `xargs sh -c …`: the entry for xargs says nothing about a text. Another machine's shell is that machine's.
+  const text = invocations.some(
+    ({ words, via, remote }) => via.length > 0 && !remote && runsText(words.map(({ shape }) => shape)),
+  )
+  if (text) return null
+  const inside = invocations.filter(({ words, via }) => via.length > 0 && PRIVILEGE.has(suspectedName(words[0])))
+  if (inside.length === 0) return segments
+  return segments.map((segment) =>
+    inside.some(({ words: [first] }) => first !== undefined && within(first, segment.span))
+      ? { ...segment, viaSudo: true }
+      : segment,
+  )
 }
+
+const within = (inner: Span, outer: Span): boolean => inner.start >= outer.start && inner.end <= outer.end
