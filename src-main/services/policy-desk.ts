@@ -285,7 +285,8 @@ export function createPolicyDesk(deps: PolicyDeskDeps): PolicyDesk {
             `${read.path} cannot be used as it is: ${read.problem}. Mend it, restore it or set it aside first.`,
             { detail: read.text },
           )
-        return { change, editing, ready: editing.prepare(change.next(rawOf(read, change.file), read)) }
+        const raw = rawOf(read, change.file)
+        return { change, editing, raw, ready: editing.prepare(change.next(raw, read)) }
       })
       const changed = prepared.filter(({ ready }) => ready.before !== ready.after)
       const diff = prepared.flatMap(({ change, ready }) => {
@@ -297,11 +298,19 @@ export function createPolicyDesk(deps: PolicyDeskDeps): PolicyDesk {
       const version = prepared.map(({ ready }) => ready.version).join('+')
       if (dryRun || changed.length === 0) return { saved: false, version, diff, backup: null }
       const stamp = stampOf(clock)
-      const files = changed.map(({ change, editing, ready }) => ({
-        file: change.file,
-        backup: editing.commit(stamp),
-        version: ready.version,
-      }))
+      const files: Undo[number]['files'] = []
+      try {
+        for (const { change, editing, ready } of changed)
+          files.push({ file: change.file, backup: editing.commit(stamp), version: ready.version })
+      } catch (error) {
+        // Half a change is none: what was written already is put back as it was.
+        for (const { editing, raw } of changed.slice(0, files.length)) {
+          editing.touch(raw)
+        }
+        policy.written()
+        const why = error instanceof Error ? error.message : String(error)
+        throw new NomosError('unavailable', `It could not be written, so nothing was saved: ${why}`)
+      }
       if (remember) {
         const list = [...undoList(), { at: clock.now(), what, files }].slice(-UNDO_DEPTH)
         store.saveSetting(UNDO_SETTING, JSON.stringify(list))
@@ -458,8 +467,17 @@ export function createPolicyDesk(deps: PolicyDeskDeps): PolicyDesk {
 
     async allowlistAdd(agent, entry, baseVersion) {
       const id = ids.next('alw')
-      // A person wrote it: what its text holds is shown, so a secret in it would be shown as well.
-      const written = entryOf(entry, { id, source: 'operator' })
+      for (const field of ['pattern', 'argPattern'] as const)
+        if (redact(entry[field] ?? '').found.length > 0)
+          throw new NomosError(
+            'bad_input',
+            `"entry.${field}" holds a secret, and the file is no place for one. Match around it.`,
+            {
+              field: `entry.${field}`,
+            },
+          )
+      const text = entry.commandText === undefined ? {} : { commandText: redact(entry.commandText).text }
+      const written = entryOf({ ...entry, ...text }, { id, source: 'operator' })
       await write(
         `allowlist of ${agent}: ${redact(entry.pattern).text} added`,
         [{ file: 'host', base: baseVersion, next: (raw) => withAllowlist(raw, agent, (list) => [...list, written]) }],

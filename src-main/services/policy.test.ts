@@ -307,6 +307,10 @@ describe('the layers', () => {
     expect((await bed.ask('uname -r')).state).toBe('pending_approval')
     config({ tools: { exec: { security: 'fulll' } } })
     await expect(bed.ask('uname -s')).rejects.toThrow(/config\.json cannot be used/)
+    expect(bed.real.policy.layers('main', null)).toMatchObject({
+      toolDenied: true,
+      layers: [{ layer: { security: 'deny' } }, {}],
+    })
     await bed.health.act('config_file_broken', 'set-aside')
     expect(bed.health.list()).toEqual([])
     expect(changes().filter(({ restored, setAside }) => restored ?? setAside)).toHaveLength(2)
@@ -517,6 +521,18 @@ describe('the desk', () => {
     expect(active()).toEqual(['allowlist'])
   })
 
+  it('writes both files or none', async () => {
+    const { desk } = bed.real
+    host({ defaults: { ask: 'always' } })
+    writeFileSync(join(bed.home, 'backups'), 'where a folder should be')
+    await expect(desk.preset('yolo', false)).rejects.toThrow(/nothing was saved/)
+    expect(desk.inspect('main', 'local', null)).toMatchObject({
+      requested: { layer: { security: { from: 'built-in' } } },
+      host: { layer: { ask: { value: 'always' }, security: { from: 'built-in' } } },
+      undo: [],
+    })
+  })
+
   it('adds and removes entries with their warnings', async () => {
     const { desk } = bed.real
     const added = await desk.allowlistAdd('main', { pattern: '/usr/bin/touch', argPattern: 'x' }, null)
@@ -524,6 +540,13 @@ describe('the desk', () => {
     expect(await desk.allowlistAdd('main', { pattern: '/usr/bin/touch', argPattern: '(' }, null)).toMatchObject({
       problem: expect.stringContaining('never matches'),
     })
+    await expect(
+      desk.allowlistAdd(
+        'main',
+        { pattern: 'curl', argPattern: 'Bearer ghp_abcdefghijklmnopqrstuvwxyz0123456789' },
+        null,
+      ),
+    ).rejects.toThrow(/"entry\.argPattern" holds a secret/)
     await desk.allowlistRemove('main', added.id, null)
     expect(stored()).toHaveLength(1)
     await expect(desk.allowlistRemove('main', added.id, null)).rejects.toThrow(/no allowlist entry/)
