@@ -315,7 +315,16 @@ function Answer({
     if (phrase !== '') actions.approve(phrase)
   }
   return (
-    <div className="flex flex-col gap-2" data-answer="true">
+    // biome-ignore lint/a11y/noStaticElementInteractions: Esc closes what "Always…" opened, wherever in the answer the focus is
+    <div
+      className="flex flex-col gap-2"
+      data-answer="true"
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || !keeping) return
+        event.preventDefault()
+        closeAlways()
+      }}
+    >
       <div className="flex flex-wrap items-end gap-2">
         <Act
           name={name}
@@ -397,16 +406,7 @@ function Answer({
         </button>
         {armed ? <span className="self-center text-ink">Press A again to approve</span> : null}
       </div>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: Esc closes it from anywhere inside */}
-      <div
-        hidden={!keeping}
-        id={`${id}-always`}
-        onKeyDown={(event) => {
-          if (event.key !== 'Escape') return
-          event.preventDefault()
-          closeAlways()
-        }}
-      >
+      <div hidden={!keeping} id={`${id}-always`}>
         {keeping ? (
           <AlwaysPanel
             busy={busy !== null}

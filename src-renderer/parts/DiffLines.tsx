@@ -24,7 +24,7 @@ export function DiffLines({
         const sign = line.startsWith('+') ? '+' : line.startsWith('-') ? '-' : null
         return (
           <div
-            className={`exact px-3 font-mono text-code ${sign === '+' ? 'text-ink' : sign === '-' ? 'text-ink-2 line-through' : 'text-ink-3'}`}
+            className={`exact px-3 font-mono text-code ${sign === '+' ? 'text-ink' : sign === '-' ? 'text-ink-2' : 'text-ink-3'}`}
             data-change={sign === null ? undefined : SIGN[sign]}
             // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
             key={index}

@@ -144,7 +144,7 @@ function Entry({
   return (
     <li className="space-y-1 py-2.5" data-entry={entry.pattern} data-testid={`allow-${entry.id}`}>
       <div className="flex flex-wrap items-start gap-x-3 gap-y-1">
-        <div className={`min-w-0 flex-1 basis-72 ${ended || entry.problem !== null ? 'opacity-80' : ''}`}>
+        <div className="min-w-0 flex-1 basis-72">
           {entry.commandText === null ? null : (
             <code className="exact block font-mono text-code text-ink">
               <Visible text={entry.commandText} />
