@@ -170,10 +170,13 @@ describe('segments', () => {
     const word = fc.string({ unit: fc.constantFrom(...'ab $*?~{}()<>|&;"\'\\!=`-/.,\n'.split('')), maxLength: 8 })
     fc.assert(
       fc.property(fc.array(word, { maxLength: 5 }), (args) => {
-        const segments = segmentsOf(['rg', ...args.map(quote)].join(' '))
+        const command = ['rg', ...args.map(quote)].join(' ')
+        const segments = segmentsOf(command)
+        // A line that seems to go on is doubted in quotes as well.
+        if (segments === null && command.includes('\\\n')) return
         expect(segments?.map(({ argv }) => argv)).toEqual([['rg', ...args]])
       }),
-      { numRuns: 500 },
+      { numRuns: 1000 },
     )
   })
   it('never throws', () => {
