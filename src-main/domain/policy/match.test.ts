@@ -364,7 +364,9 @@ describe('laws of matching', () => {
     '<(id)',
     '>(id)',
     '$X',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: shell, not a template
     '"${X}"',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: shell, not a template
     '${X@P}',
     '$((1))',
     '> out',

@@ -60,6 +60,7 @@ describe('segments', () => {
     'rg `id`',
     'rg <(id)',
     'rg $X',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: shell, not a template
     'rg ${X:-y}',
     'rg *.ts',
     'rg ~/x',
