@@ -193,7 +193,7 @@ describe('always', () => {
     await expect(entry).toHaveCount(1)
     await expect(entry).toContainText(`touch ${path}`)
     await expect(entry).toContainText('an approval')
-    await expect(entry.getByTestId('allow-end')).toContainText('h left')
+    await expect(entry.getByTestId('allow-end')).toContainText('days left')
     // Its end is taken away: it goes on, with no end.
     await entry.locator('[data-testid^="allow-end-"]').first().click()
     await entry.getByTestId('allow-end-never').click()

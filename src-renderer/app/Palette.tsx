@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { reveal } from '../bridge/desk'
+import { openPolicy, POLICY_TAB_LABEL, POLICY_TABS } from '../bridge/scope'
 import { useExecutions, useWorld } from '../bridge/stores'
 import { savePreferences, setSwitch } from '../bridge/switches'
 import { goTo, openSession, ROOMS, setDraft, useUi } from '../bridge/ui'
@@ -61,6 +62,9 @@ function useEntries(): readonly Entry[] {
         act: () => goTo(room),
       })
     })
+    for (const tab of POLICY_TABS) {
+      entries.push({ id: `p-${tab}`, group: 'Policy', label: POLICY_TAB_LABEL[tab], act: () => openPolicy(tab) })
+    }
     entries.push({
       id: 'new',
       group: 'Session',

@@ -36,8 +36,8 @@ export function PolicyStrip() {
           >
             <Icon name="warning" />
             <span className="min-w-0 flex-1 basis-72">
-              <strong className="font-semibold">Nothing is asked.</strong> Every command runs at once, also what cannot
-              be undone.
+              <strong className="font-semibold">No questions are asked.</strong> Commands run at once, also those that
+              cannot be undone.
             </span>
             <button className="btn btn-small" onClick={() => openPolicy('presets')} type="button">
               Choose another policy
@@ -46,7 +46,7 @@ export function PolicyStrip() {
         ) : null}
         {raised.map((session) => {
           const title = sessions.find((one) => one.id === session)?.title ?? ''
-          const name = title === '' ? 'a session without a name' : title
+          const name = title === '' ? 'A session without a name' : title
           return (
             <li
               className="flex flex-wrap items-center gap-x-3 gap-y-1 bg-destructive px-4 py-1.5 text-page"

@@ -5,6 +5,14 @@ import { goTo } from './ui'
 export const POLICY_TABS = ['holds', 'allowlist', 'grants', 'simulator', 'presets'] as const
 export type PolicyTab = (typeof POLICY_TABS)[number]
 
+export const POLICY_TAB_LABEL: Readonly<Record<PolicyTab, string>> = {
+  holds: 'What holds',
+  allowlist: 'Allowlist',
+  grants: 'Grants',
+  simulator: 'Try a command',
+  presets: 'Presets',
+}
+
 /** What the policy room looks at. `agent` null: what holds for all agents. */
 export interface Scope {
   readonly tab: PolicyTab

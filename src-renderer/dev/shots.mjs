@@ -38,6 +38,12 @@ for (const theme of ['dark', 'light']) {
     shots.push({ scene: 'error', room: 'chat', theme, size }, { scene: 'error', room: 'policy', theme, size })
     shots.push({ scene: 'long', room: 'chat', theme, size }, { scene: 'long', room: 'approvals', theme, size })
   }
+  for (const size of ['wide', 'mid']) {
+    for (const tab of ['allowlist', 'grants', 'simulator', 'presets']) {
+      for (const scene of ['busy', 'empty', 'long']) shots.push({ scene, room: 'policy', theme, size, tab })
+    }
+    shots.push({ scene: 'race', room: 'policy', theme, size })
+  }
   shots.push({ scene: 'new', room: 'chat', theme, size: 'wide' })
   for (const size of ['wide', 'mid'])
     for (const colours of [false, true]) shots.push({ scene: 'words', room: 'approvals', theme, size, colours })
@@ -49,7 +55,7 @@ const browser = await chromium.launch({
 })
 let findings = 0
 for (const shot of shots) {
-  const name = `${shot.scene}-${shot.room}-${shot.size}-${shot.theme}${shot.colours ? '-colours' : ''}`
+  const name = `${shot.scene}-${shot.room}-${shot.size}-${shot.theme}${shot.tab ? `-${shot.tab}` : ''}${shot.colours ? '-colours' : ''}`
   if (!name.includes(filter)) continue
   const [width, height] = SIZES[shot.size]
   const page = await browser.newPage({ viewport: { width, height }, colorScheme: shot.theme })
@@ -57,7 +63,9 @@ for (const shot of shots) {
     if (['error', 'warning'].includes(line.type())) console.log(name, 'console:', line.text())
   })
   page.on('pageerror', (error) => console.log(name, 'page:', error.message))
-  await page.goto(`${base}?scene=${shot.scene}&room=${shot.room}${shot.colours ? '&colours' : ''}`)
+  await page.goto(
+    `${base}?scene=${shot.scene}&room=${shot.room}${shot.tab ? `&tab=${shot.tab}` : ''}${shot.colours ? '&colours' : ''}`,
+  )
   await page.waitForTimeout(500)
   for (const fold of await page.getByRole('button', { name: 'Decoded words' }).all()) await fold.click()
   await page.screenshot({ path: join(pictures, `${name}.png`) })

@@ -95,6 +95,7 @@ describe('times', () => {
     expect(timeLeft(1000 + 3_599_000, 1000)).toBe('59 min left')
     expect(timeLeft(45_500, 0)).toBe('46 s left')
     expect(timeLeft(3 * 3_600_000, 0)).toBe('3 h left')
+    expect(timeLeft(30 * 86_400_000 - 5000, 0)).toBe('30 days left')
     expect(timeLeft(5, 5)).toBeNull()
   })
 

@@ -21,13 +21,14 @@ export function duration(ms: number, running = false): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`
 }
 
-/** Time left until `at`: whole minutes while there are many, seconds when it gets close. Null when it is over. */
+/** Time left until `at`: whole days or minutes while there are many, seconds when it gets close. Null when it is over. */
 export function timeLeft(at: number, now: number): string | null {
   const left = at - now
   if (left <= 0) return null
   if (left < 2 * MINUTE) return `${Math.ceil(left / SECOND)} s left`
   if (left < 2 * HOUR) return `${Math.floor(left / MINUTE)} min left`
-  return `${Math.floor(left / HOUR)} h left`
+  if (left < 2 * DAY) return `${Math.floor(left / HOUR)} h left`
+  return `${Math.round(left / DAY)} days left`
 }
 
 /** A time of day, with the date when it is not today. */

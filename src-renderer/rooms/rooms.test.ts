@@ -122,6 +122,13 @@ describe('ledger sentences', () => {
     expect(sentenceOf(entry('policy.changed', { switch: 'pauseAutomatic', on: true })).sentence).toBe(
       'You switched “Pause automatic runs” on.',
     )
+    expect(sentenceOf(entry('policy.changed', { what: 'preset yolo' })).sentence).toBe(
+      'You changed the policy: preset yolo.',
+    )
+    expect(
+      sentenceOf(entry('policy.changed', { grant: { target: 'host:x', kinds: ['reads', 'restarts'] } })).sentence,
+    ).toBe('You granted reads, restarts on host:x for a time.')
+    expect(sentenceOf(entry('policy.changed', { session: 's', elevated: true })).sentence).toBe('You raised a session.')
   })
 
   it('let nothing hide in them', () => {

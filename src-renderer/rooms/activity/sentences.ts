@@ -139,7 +139,25 @@ export function sentenceOf(
     case 'policy.changed': {
       const name = text(data, 'switch')
       if (name !== null) return say(`${who} switched “${SWITCH_WORD[name] ?? name}” ${data.on === true ? 'on' : 'off'}`)
-      if (text(data, 'setAside') !== null) return say(`${who} set the broken exec-approvals file aside`)
+      if (text(data, 'setAside') !== null) return say(`${who} set a broken policy file aside`)
+      if (text(data, 'restored') !== null) return say(`${who} restored the last good copy of a policy file`)
+      if (text(data, 'changed') !== null)
+        return say(`A policy file was changed outside Nomos: ${text(data, 'changed')}`)
+      if (text(data, 'grantRevoked') !== null) return say(`${who} revoked a grant`)
+      const place = inner(data, 'grant', 'target')
+      if (place !== null) {
+        const { kinds } = data.grant as Data
+        const names = Array.isArray(kinds)
+          ? visibleText(kinds.filter((kind) => typeof kind === 'string').join(', '))
+          : ''
+        return say(`${who} granted ${names === '' ? 'commands' : names} on ${place} for a time`)
+      }
+      if (text(data, 'session') !== null) {
+        if (data.cleared === true || data.elevated === false) return say(`${who} ended what was typed for a session`)
+        return say(`${who} ${data.elevated === true ? 'raised a session' : 'changed the policy of a session'}`)
+      }
+      const what = text(data, 'what')
+      if (what !== null) return say(`${who} changed the policy: ${what}`)
       return say(`${who} changed the policy`)
     }
     case 'recovery':

@@ -18,6 +18,8 @@ import { Undo } from './Holds'
 import { ReplayLine } from './ReplayLine'
 import { readInspection, useRoom } from './room'
 
+const SOURCE_WORD: Readonly<Record<string, string>> = { approval: 'an approval', operator: 'your own hand' }
+
 /** As many are drawn at once; the rest is found by its words. */
 const SHOWN = 100
 
@@ -250,7 +252,7 @@ function Entry({
         )}
         {entry.source === null ? null : (
           <Fact name="came from">
-            <Visible text={entry.source === 'approval' ? 'an approval' : entry.source} />
+            <Visible text={SOURCE_WORD[entry.source] ?? entry.source} />
           </Fact>
         )}
       </dl>

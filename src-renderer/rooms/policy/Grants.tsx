@@ -16,6 +16,10 @@ import { visibleText } from '../../parts/visible'
 import { readInspection, useRoom } from './room'
 import { agentOptions } from './scope-options'
 
+/** The rule files say it in the middle of a sentence. */
+const asSentence = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`
+
 /** Where a grant can hold: one target, or all that carry a tag. */
 export function placesOf(
   targets: readonly Target[],
@@ -171,7 +175,7 @@ function MakeForm({ kinds }: { readonly kinds: readonly GrantKindView[] }) {
                   <Visible text={kind.title} />
                 </label>
                 <p className="text-meta text-ink-3" id={`grant-kind-${kind.id}-hint`}>
-                  <Visible text={kind.sentence} />
+                  <Visible text={asSentence(kind.sentence)} />
                 </p>
               </div>
             </div>

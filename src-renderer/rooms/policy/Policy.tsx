@@ -1,5 +1,5 @@
 import { RoomBody, RoomHead } from '../../app/RoomHead'
-import { type PolicyTab, useScope } from '../../bridge/scope'
+import { POLICY_TAB_LABEL, POLICY_TABS, type PolicyTab, useScope } from '../../bridge/scope'
 import { useWorld } from '../../bridge/stores'
 import { FailureText } from '../../parts/FailureText'
 import { Pick } from '../../parts/Pick'
@@ -89,6 +89,10 @@ export default function Policy() {
   const now = useNow(15_000)
   useInspection()
   const grants = (given ?? []).filter((grant) => grant.expiresAt > now).length
+  const counts: Partial<Record<PolicyTab, number>> = {
+    allowlist: agent === null ? 0 : (inspection?.allowlist.length ?? 0),
+    grants,
+  }
   return (
     <>
       <RoomHead title="Policy" />
@@ -98,17 +102,7 @@ export default function Policy() {
         <Tabs
           label="Parts of the policy"
           onChange={(next) => useScope.setState({ tab: next })}
-          tabs={[
-            { value: 'holds', label: 'What holds' },
-            {
-              value: 'allowlist',
-              label: 'Allowlist',
-              ...(agent === null ? {} : { count: inspection?.allowlist.length ?? 0 }),
-            },
-            { value: 'grants', label: 'Grants', count: grants },
-            { value: 'simulator', label: 'Try a command' },
-            { value: 'presets', label: 'Presets' },
-          ]}
+          tabs={POLICY_TABS.map((value) => ({ value, label: POLICY_TAB_LABEL[value], count: counts[value] ?? 0 }))}
           testId="policy-tab"
           value={tab}
         >

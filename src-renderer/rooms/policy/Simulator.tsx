@@ -74,7 +74,7 @@ function Segments({ simulation }: { readonly simulation: Simulation }) {
 function Step({ step, deciding }: { readonly step: TraceStep; readonly deciding: boolean }) {
   return (
     <li
-      className={`grid gap-x-3 border-l-2 py-1 pl-3 mid:grid-cols-[150px_minmax(0,1fr)] ${deciding ? 'border-ink bg-raised' : 'border-line'}`}
+      className={`grid gap-x-3 border-l-2 py-1 pl-3 mid:grid-cols-[180px_minmax(0,1fr)] ${deciding ? 'border-ink bg-raised' : 'border-line'}`}
       data-deciding={deciding}
     >
       <span className="text-ink-3">
