@@ -1,15 +1,25 @@
+/** Pictures that a control may take to go away; after that it stays. */
+const MOST_FRAMES = 60
+
 /**
- * Puts the keyboard back where it was used when the control that held it has gone. What still holds the focus keeps it. `find` is asked
- * after the next picture, when everything stands where it will stand.
+ * Puts the keyboard back where it was used when the control that holds it goes away in the next moments. Whoever takes the focus
+ * meanwhile keeps it.
  */
 export function focusIfLost(find: () => HTMLElement | null | undefined): void {
-  requestAnimationFrame(() =>
-    requestAnimationFrame(() => {
-      const held = document.activeElement
-      if (held !== null && held !== document.body && document.contains(held)) return
-      find()?.focus({ preventScroll: true })
-    }),
-  )
+  const held = document.activeElement
+  let frames = 0
+  const look = (): void => {
+    const now = document.activeElement
+    if (now !== held && now !== null && now !== document.body) return
+    if (now === null || now === document.body) {
+      const place = find()
+      place?.focus({ preventScroll: true })
+      if (place !== null && place !== undefined && document.activeElement === place) return
+    }
+    frames += 1
+    if (frames < MOST_FRAMES) requestAnimationFrame(look)
+  }
+  requestAnimationFrame(look)
 }
 
 /** A control by its name for tests. */
