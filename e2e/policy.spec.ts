@@ -112,7 +112,11 @@ describe('what holds', () => {
     writeFileSync(hostFile(), JSON.stringify({ ...other, defaults: { ...other.defaults, security: 'deny' } }), {
       mode: 0o600,
     })
-    await page.getByTestId('edit-save').click()
+    // Where the app has noticed the other change first, both versions stand there already and there is nothing to press.
+    await page
+      .getByTestId('edit-save')
+      .click({ timeout: 1000 })
+      .catch(() => undefined)
     await expect(page.getByTestId('edit-stale')).toBeVisible()
     await expect(page.getByTestId('stale-there-security')).toHaveText('deny')
     await expect(page.getByTestId('stale-mine-ask')).toHaveText('off')
@@ -226,7 +230,7 @@ describe('always', () => {
     await expectState(removal, 'denied')
   })
 
-  it('a program allowed by hand is warned about, found by its words, and refused with the field that is wrong', async () => {
+  it('a program allowed by hand is warned about, and one whose pattern cannot be used says that it never matches', async () => {
     const { page } = app
     await openPart(page, 'allowlist')
     await page.getByTestId('allow-main').click()
@@ -242,6 +246,19 @@ describe('always', () => {
     await picture(page, 'policy-allowlist')
     await page.getByTestId('room-chat').click()
     await expectState(await run(page, 'local', `touch ${scratch}/by-hand`), 'completed')
+
+    await openPart(page, 'allowlist')
+    await page.getByTestId('allow-add').click()
+    await page.getByTestId('allow-pattern').fill('/usr/bin/mkdir')
+    await page.getByTestId('allow-args').fill('^(?=x)')
+    await page.getByTestId('allow-save').click()
+    await expect(page.locator('[data-entry="/usr/bin/mkdir"]').getByTestId('allow-problem')).toContainText(
+      'Never matches',
+    )
+    await page.getByTestId('room-chat').click()
+    const folder = await run(page, 'local', `mkdir ${scratch}/x`)
+    await expectState(folder, 'pending_approval')
+    await folder.getByTestId('deny').click()
   })
 })
 
