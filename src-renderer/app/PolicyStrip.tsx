@@ -6,6 +6,7 @@ import { useWorld } from '../bridge/stores'
 import { FailureText } from '../parts/FailureText'
 import { Icon } from '../parts/icons'
 import { Visible } from '../parts/Visible'
+import { visibleText } from '../parts/visible'
 
 /** Above every room while nothing is asked any more, or while a session is raised by `/elevated`. */
 export function PolicyStrip() {
@@ -62,7 +63,7 @@ export function PolicyStrip() {
                 What cannot be undone still takes its phrase.
               </span>
               <button
-                aria-label={`End it: ${name}`}
+                aria-label={`End it: ${visibleText(name)}`}
                 className="btn btn-small"
                 data-testid={`elevated-end-${session}`}
                 disabled={busy !== null}

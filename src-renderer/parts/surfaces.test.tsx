@@ -3,6 +3,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, it, vi } from 'vitest'
 import { execution } from '../dev/fixtures'
 import { ActionCard, type CardActions } from './ActionCard'
+import { AlwaysPanel } from './AlwaysPanel'
 import { CommandText } from './CommandText'
 import { DecodedWords } from './DecodedWords'
 import { FailureText } from './FailureText'
@@ -97,6 +98,47 @@ describe('nothing hides', () => {
     expect(html).toContain('\\uE000')
     expect(html).toContain('sandboxed')
     expect(HIDDEN.exec(html)?.index ?? -1).toBe(-1)
+  })
+
+  it('in what "Always…" would store, or why it would not', () => {
+    const view = lying('pending_approval')
+    const entry = { pattern: LIES, argPattern: LIES, commandText: LIES, scope: { target: LIES } }
+    for (const state of [
+      { kind: 'offer' as const, offer: { entries: [entry], refusal: null } },
+      { kind: 'offer' as const, offer: { entries: [], refusal: LIES } },
+    ]) {
+      const html = renderToStaticMarkup(
+        <AlwaysPanel
+          busy={false}
+          onApprove={() => {}}
+          onClose={() => {}}
+          onGrant={() => {}}
+          state={state}
+          view={{ ...view, principal: { ...view.principal, kind: 'mcp', id: `mcp:${LIES}` } }}
+        />,
+      )
+      expect(html).toContain('\\u202E')
+      expect(html).not.toMatch(HIDDEN)
+      expect(html.includes('always-confirm')).toBe(state.offer.refusal === null)
+    }
+  })
+
+  it('never offers "Always…" for what cannot be undone', () => {
+    const card = (risk: 'destructive' | 'config_mutation'): string =>
+      renderToStaticMarkup(
+        <ActionCard
+          actions={actions}
+          armed={false}
+          busy={null}
+          madeAgain={false}
+          output={null}
+          outputOpen
+          problem={null}
+          view={execution({ id: 'e', command: 'rm x', state: 'pending_approval', risk })}
+        />,
+      )
+    expect(card('destructive')).not.toContain('data-testid="always"')
+    expect(card('config_mutation')).toContain('data-testid="always"')
   })
 
   it('in decoded words, output, chat and failures', () => {

@@ -5,6 +5,7 @@ import { FailureText } from '../../parts/FailureText'
 import { Pick } from '../../parts/Pick'
 import { Tabs } from '../../parts/Tabs'
 import { useNow } from '../../parts/useNow'
+import { visibleText } from '../../parts/visible'
 import { AllowlistPart } from './Allowlist'
 import { Grants } from './Grants'
 import { Holds } from './Holds'
@@ -53,7 +54,10 @@ function ScopeBar() {
           onChange={(event) => useScope.setState({ session: event.target.value === ALL ? null : event.target.value })}
           options={[
             { value: ALL, label: 'any session' },
-            ...sessions.map((one) => ({ value: one.id, label: one.title === '' ? 'a new session' : one.title })),
+            ...sessions.map((one) => ({
+              value: one.id,
+              label: one.title === '' ? 'a new session' : visibleText(one.title),
+            })),
           ]}
           testId="scope-session"
           value={scope.session ?? ALL}

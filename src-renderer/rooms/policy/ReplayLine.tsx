@@ -3,6 +3,7 @@ import type { PolicyDraft } from '../../../src-preload/contract'
 import { FailureText } from '../../parts/FailureText'
 import { Fold } from '../../parts/Fold'
 import { Visible } from '../../parts/Visible'
+import { visibleText } from '../../parts/visible'
 import { OUTCOME_WORD } from '../../parts/words'
 import { replaySentence } from './replay-words'
 import { type ReplayState, replay } from './room'
@@ -37,7 +38,7 @@ export function ReplayLine({ agent, draft }: { readonly agent: string | null; re
           <ul className="mt-1 space-y-1" data-testid="replay-examples">
             {examples.map((example) => (
               <li className="grid gap-x-3 mid:grid-cols-[minmax(0,1fr)_auto]" key={example.executionId}>
-                <code className="logical block truncate font-mono text-code" title={example.command}>
+                <code className="logical block truncate font-mono text-code" title={visibleText(example.command)}>
                   <Visible text={example.command} />
                 </code>
                 <span className="text-ink-2">
