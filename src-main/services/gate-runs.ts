@@ -146,11 +146,7 @@ export function createGateRuns(deps: GateRunsDeps): GateRuns {
         end = await attempt(plan, plan.limits.timeoutMs, automatic)
         if (plan.verify !== null && end.kind === 'exited' && end.exitCode === 0 && entry.stopping === null) {
           recorder.add('stdout', Buffer.from(`\n— verifying: ${redact(plan.verify).text}\n`))
-          const check = await attempt(
-            verifying(plan, plan.verify),
-            AUTOMATIC_LIMIT_MS,
-            true,
-          )
+          const check = await attempt(verifying(plan, plan.verify), AUTOMATIC_LIMIT_MS, true)
           verified = check.kind === 'exited' && check.exitCode === 0
         }
       } catch (error) {
