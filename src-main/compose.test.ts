@@ -133,6 +133,13 @@ describe('dispatch', () => {
       ])
       expect(needsOperator(route as keyof typeof routes)).toBe(true)
     }
+    // They may ask, but what was typed for a session is not theirs to use.
+    const asked = { target: 'local', command: 'touch /tmp/never2', purpose: null }
+    expect(await ask('executions.request', { ...asked, session: id }, STRANGER)).toMatchObject({
+      error: { code: 'forbidden' },
+    })
+    expect(await ask('executions.request', { ...asked, session: null }, STRANGER)).toMatchObject({ ok: true })
+    expect(await ask('executions.again', { id: waiting.id }, STRANGER)).toMatchObject({ value: { session: null } })
     expect(await value<ExecutionView>('executions.get', { id: waiting.id })).toMatchObject({
       state: 'pending_approval',
     })

@@ -92,8 +92,12 @@ export function createApi(deps: ApiDeps): Dispatch {
     return output === null ? shown : { ...shown, output: output.text.slice(0, 4096), outputBytes: output.bytes }
   }
 
-  async function requestInSession(session: string | null, request: RunRequest): Promise<ExecutionView> {
-    if (session !== null) requireSession(session)
+  async function requestInSession(caller: Caller, session: string | null, request: RunRequest): Promise<ExecutionView> {
+    if (session !== null) {
+      // What the operator typed for a session (`/elevated`, its own entries) is for what the operator asks for in it.
+      requireOperator(caller)
+      requireSession(session)
+    }
     const execution = await gate.request(operator(session), request)
     if (session !== null) showInSession(session, execution)
     return withParts(execution)
@@ -220,7 +224,7 @@ export function createApi(deps: ApiDeps): Dispatch {
           loop.send(session, text)
           return { kind: 'message', executionId: null }
         case 'run': {
-          const execution = await requestInSession(session, {
+          const execution = await requestInSession(caller, session, {
             target: parsed.target,
             command: parsed.command,
             purpose: parsed.purpose,
@@ -251,8 +255,8 @@ export function createApi(deps: ApiDeps): Dispatch {
       const rows = store.executions({ ...(states ? { states } : {}), before, limit: limit + 1 })
       return { executions: rows.slice(0, limit).map(withLiveOutput), more: rows.length > limit }
     },
-    'executions.request': (_caller, { target, command, purpose, session }) =>
-      requestInSession(session, { target, command, purpose, declaredRisk: null, cwd: null, verify: null }),
+    'executions.request': (caller, { target, command, purpose, session }) =>
+      requestInSession(caller, session, { target, command, purpose, declaredRisk: null, cwd: null, verify: null }),
     'executions.cancel': async (caller, { id }) => {
       await gate.cancel(id, caller.operator ? 'operator' : caller.surface, caller.surface)
       return requireExecution(id)
@@ -262,7 +266,7 @@ export function createApi(deps: ApiDeps): Dispatch {
       await gate.startApproved(id)
       return requireExecution(id)
     },
-    'executions.again': async (_caller, { id }) => {
+    'executions.again': async (caller, { id }) => {
       const before = requireExecution(id)
       const request = gate.again(id)
       if (request === null) {
@@ -271,7 +275,9 @@ export function createApi(deps: ApiDeps): Dispatch {
         })
       }
       return requestInSession(
-        before.session !== null && store.session(before.session) !== null ? before.session : null,
+        caller,
+        // Somebody at the socket asks again on their own.
+        caller.operator && before.session !== null && store.session(before.session) !== null ? before.session : null,
         {
           ...request,
           retryOf: id,

@@ -1,7 +1,7 @@
 import { NomosError } from '../../src-preload/contract/errors'
 import type { Classification, Plan, Posture, Reason } from '../../src-preload/contract/model'
 import { sealPlan } from '../domain/approval'
-import { type ResolvedSegment, type Segment, segmentsOf } from '../domain/policy'
+import { compoundAlone, type ResolvedSegment, type Segment, segmentsOf } from '../domain/policy'
 import { classify, type RuleSet, sandboxOf } from '../domain/risk'
 import { carriedBy, type Destination, doubtOf, literalArgv, programsOf } from '../domain/shell'
 import type { PlanDraft, Prepared, Runner, SecondParser } from '../ports'
@@ -71,7 +71,12 @@ function raiseByWorld(
   const raise = (rule: string, sentence: string): void => {
     reasons.push({ rule, risk: 'config_mutation', span: null, sentence })
   }
-  if (classification.risk === 'read_only' || classification.risk === 'reversible_low') {
+  // A line of reads that is asked about for being several is let through by a grant for reads, so it is looked at as a read is.
+  if (
+    classification.risk === 'read_only' ||
+    classification.risk === 'reversible_low' ||
+    compoundAlone(classification)
+  ) {
     for (const { program, path, trusted } of prepared.resolved) {
       // Others were looked up for the allowlist alone.
       if (trusted || !started.has(program)) continue

@@ -101,6 +101,8 @@ export interface Gate {
   weigh(asker: Asker, command: Weighable, files?: PolicyFiles, known?: Classification): Promise<Weighed>
   /** The plan of an execution that waits, for what "allow always" would store; null when it is gone. */
   planOf(executionId: string): Plan | null
+  /** What is not any more as it was when a plan that waits was made, for people; empty when nothing is. */
+  driftOf(plan: Plan, weighed: Pick<Weighed, 'looked' | 'layers'>): readonly string[]
   /** Starts what was approved and is not claimed yet, with the digest that was agreed to. */
   startApproved(executionId: string): Promise<void>
   /** Ends a run, or withdraws what still waits. Throws when it is final already. */
@@ -646,6 +648,10 @@ export function createGate(deps: GateDeps): Gate {
     resultText: (id) => resultText(requireExecution(id), runs.outputs.get(id)?.text ?? null),
     weigh,
     planOf: (id) => agreedPlan(id),
+    driftOf(plan, { looked, layers }) {
+      const now = planOf(looked, plan, planVersion(layers, null))
+      return now.digest === plan.digest ? [] : planDrift(plan, now)
+    },
     hasPlan: (id) => agreedPlan(id) !== null,
     again(id) {
       const kept = requests.get(id)

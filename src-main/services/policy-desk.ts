@@ -111,7 +111,7 @@ export interface PolicyDeskDeps {
   readonly config: PolicySource<ConfigFile>
   readonly policy: Policy
   readonly data: () => PolicyData
-  readonly gate: Pick<Gate, 'weigh' | 'planOf'>
+  readonly gate: Pick<Gate, 'weigh' | 'planOf' | 'driftOf'>
   /** Throws `target_unknown`. */
   readonly resolve: (slug: string) => { readonly target: { readonly policySource: 'app' | 'node' } }
   readonly targets: () => readonly { readonly slug: string; readonly tags: readonly string[] }[]
@@ -673,6 +673,9 @@ export function createPolicyDesk(deps: PolicyDeskDeps): PolicyDesk {
         declaredRisk: execution.declaredRisk,
       })
       const { classification, question, layers, looked, vouch } = weighed
+      // The run would be refused, and what would be stored is not what was on the card.
+      const drift = deps.gate.driftOf(plan, weighed)
+      if (drift.length > 0) return no(`It changed since it was asked for: ${drift.join(', ')}. Ask again.`)
       if (classification.flags.self) return no('It reaches Nomos itself, which is never let through.')
       if (classification.risk === 'destructive') return no('It cannot be undone, so it is asked about each time.')
       // Would it run unasked from then on at all?

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -75,6 +75,23 @@ describe('allow always', () => {
     expect((await bed.ask(command, {}, MCP)).state).toBe('pending_approval')
     expect(changes()).toMatchObject([{ what: expect.stringContaining('always allowed') }])
     expect(bed.store.verifyLedger().intact).toBe(true)
+  })
+
+  it('stores nothing when the program is another one than on the card', async () => {
+    host({})
+    const [one, two] = [program('one'), program('two', 'two')]
+    const tool = join(scratch, 'tool')
+    symlinkSync(one, tool)
+    const asked = await bed.ask(`${tool} x`)
+    rmSync(tool)
+    symlinkSync(two, tool)
+    expect(await bed.real.desk.alwaysOffer(asked)).toMatchObject({
+      entries: [],
+      refusal: expect.stringContaining('changed since'),
+    })
+    await expect(always(asked)).rejects.toThrow(/Nothing was answered/)
+    expect(stored()).toEqual([])
+    expect(said()).toBe('')
   })
 
   it('does not withdraw what else is waiting', async () => {
@@ -433,6 +450,23 @@ describe('a grant', () => {
     expect((await bed.ask('uname -m && uptime')).state).toBe('pending_approval')
     expect(bed.real.policy.grants()).toEqual([])
     expect(changes()).toHaveLength(3)
+  })
+
+  it('for reads looks at the place as a single read does', async () => {
+    give()
+    const line = 'uname -s | sort'
+    await bed.until((await bed.ask(line)).id, 'completed')
+    for (const env of [{ LD_PRELOAD: '/tmp/x.so' }, { PATH: scratch }])
+      expect((await bed.ask(line, { env })).state).toBe('pending_approval')
+    program('sort')
+    const path = process.env.PATH
+    process.env.PATH = `${scratch}:${path}`
+    await bed.stop()
+    bed = createTestbed({ files: true })
+    process.env.PATH = path
+    give()
+    expect((await bed.ask(line)).state).toBe('pending_approval')
+    expect(said()).toBe('')
   })
 
   it('names what it cannot be given for', () => {

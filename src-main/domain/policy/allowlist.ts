@@ -324,7 +324,9 @@ export function matchAllowlist(
 
 /** A pattern that is tied to both ends; an alternative outside of brackets is not (`^a|b$`). */
 function anchored(argPattern: string): boolean {
-  if (!/^(?:\(\?[imsU]+\))?(?:\^|\\A)/.test(argPattern)) return false
+  if (!/^(?:\(\?[isU]+\))?(?:\^|\\A)/.test(argPattern)) return false
+  // With this flag, ^ and $ are the ends of a line, and an argument may hold several.
+  if (/\(\?[isU]*m/.test(argPattern)) return false
   if (!/(?:^|[^\\])(?:\\\\)*(?:\$|\\z)$/.test(argPattern)) return false
   let depth = 0
   let inClass = false

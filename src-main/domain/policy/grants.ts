@@ -99,16 +99,21 @@ export interface GrantQuestion {
 /** Only because it is more than one command, and everything in it reads. */
 const POSTURE_ONLY: ReadonlySet<string> = new Set(['compound'])
 
-/** True when every part only reads, also where several commands in one line are asked about for being several. */
-function onlyReads({ risk, coverage, reasons, flags }: GrantQuestion['classification']): boolean {
-  if (coverage !== 'full' || flags.interactive || flags.unending) return false
-  if (risk === 'read_only') return true
+/** A change for no other reason than that it is several commands in one line. Every part of it reads. */
+export function compoundAlone({ risk, reasons }: Pick<Classification, 'risk' | 'reasons'>): boolean {
   // Reasons are cut at a number; the worst come first, so that a full list may hide some of the same class.
   return (
     risk === 'config_mutation' &&
     reasons.length < 24 &&
     reasons.every((reason) => reason.risk === 'read_only' || POSTURE_ONLY.has(reason.rule))
   )
+}
+
+/** True when every part only reads, also where several commands in one line are asked about for being several. */
+function onlyReads(classification: GrantQuestion['classification']): boolean {
+  const { risk, coverage, flags } = classification
+  if (coverage !== 'full' || flags.interactive || flags.unending) return false
+  return risk === 'read_only' || compoundAlone(classification)
 }
 
 /** Whether a program with its words is of a kind. Only the bare name counts, or the same in a folder of the system. */

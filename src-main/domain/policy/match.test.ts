@@ -212,6 +212,10 @@ describe('patterns of arguments', () => {
     ['x$', true],
     ['^x\\$', true],
     ['^a|b$', true],
+    ['(?i)^a$', false],
+    ['(?im)^a$', true],
+    ['^(?m)a$', true],
+    ['^(?i-m)a$', false],
     ['', true],
   ])('%j has no anchors: %s', (argPattern, expected) => {
     const notes = inspectAllowlist([entry('rg', { argPattern })], null)
