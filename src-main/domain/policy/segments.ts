@@ -3,6 +3,7 @@ import { duplicates, toNull } from '../risk/classify'
 import { harmlessAssignment } from '../risk/match'
 import { findInvisible, parseShell, SHELLS, type SimpleCommand, suspectedName, unfold } from '../shell'
 import { SHELL_ONLY } from '../shell/argv'
+import { unsuitable } from './unsuitable'
 
 /** One program a command would start, with exactly the words it would be given. */
 export interface Segment {
@@ -154,6 +155,11 @@ function runsText([name = '', ...rest]: readonly string[]): boolean {
   )
 }
 
+/** `cat x | python3`: what it is fed is the program, and nobody has seen that. */
+function runsWhatItIsFed([name = '', ...rest]: readonly string[], stage: number): boolean {
+  return stage > 0 && unsuitable(name) === 'interpreter' && rest.every((word) => word.startsWith('-'))
+}
+
 function segmentOf(simple: SimpleCommand): Segment | null {
   const { place, assignments, redirections } = simple
   if (place.background || place.enclosures.length > 0 || place.functionName !== null) return null
@@ -192,7 +198,7 @@ function segmentOf(simple: SimpleCommand): Segment | null {
   }
   const name = argv[0] as string
   if (name.startsWith('-') || name.includes('=') || SHELL_ONLY.has(name)) return null
-  if (actsInShell(argv) || runsText(argv)) return null
+  if (actsInShell(argv) || runsText(argv) || runsWhatItIsFed(argv, place.stage)) return null
   return { argv, span: { start: simple.start, end: simple.end }, viaSudo, wrappers }
 }
 
