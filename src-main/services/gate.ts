@@ -16,7 +16,7 @@ import {
 } from '../../src-preload/contract/model'
 import { phraseFor, planDrift, planMac, sealPlan } from '../domain/approval'
 import { canonicalJson, hmac } from '../domain/ledger'
-import { decide, fallbackOf, type Question, type Switches } from '../domain/policy'
+import { compoundAlone, decide, fallbackOf, type Question, type Switches } from '../domain/policy'
 import { mapSpan, redact } from '../domain/redact'
 import { phraseVerb, type RuleSet } from '../domain/risk'
 import type { Destination } from '../domain/shell'
@@ -82,7 +82,7 @@ export interface GateDeps {
   readonly rules: () => RuleSet
   readonly posture: () => Posture
   readonly secondParser: SecondParser
-  readonly policy: Pick<Policy, 'layers' | 'vouch' | 'used' | 'placeRefusal'> & { switches(): Switches }
+  readonly policy: Pick<Policy, 'layers' | 'vouch' | 'used' | 'placeRefusal' | 'locates'> & { switches(): Switches }
   /** False when nobody can be asked at this moment; then `askFallback` decides at once. Left out: somebody always can. */
   readonly reachable?: () => boolean
   /** Throws `target_unknown` with which targets exist. */
@@ -218,9 +218,15 @@ export function createGate(deps: GateDeps): Gate {
     command: Weighable,
     files?: PolicyFiles,
     known?: Classification,
+    connect = false,
   ): Promise<Weighed> {
     const env = command.env ?? {}
-    const looked = await look(command.target, { script: command.command, cwd: command.cwd, env })
+    const { agent } = asker
+    const looked = await look(
+      command.target,
+      { script: command.command, cwd: command.cwd, env },
+      { agent, files, connect },
+    )
     const classification = known ?? judge(command.command, command.declaredRisk ?? null, env, looked)
     // Taken together, behind everything that waits: a change of the policy meanwhile is either in all of it or in none.
     const layers = deps.policy.layers(asker.agent, asker.session, files)
@@ -268,7 +274,7 @@ export function createGate(deps: GateDeps): Gate {
         ...asker,
         target: { slug: target.slug, kind: target.kind, tags: target.tags },
         cwd: looked.prepared.cwd ?? '',
-        home: target.kind === 'local' ? deps.homeFolder : '',
+        home: target.kind === 'local' ? deps.homeFolder : (looked.prepared.home ?? ''),
         segments: Object.keys(env).length > 0 ? null : looked.segments,
         classification,
       },
@@ -292,7 +298,7 @@ export function createGate(deps: GateDeps): Gate {
     if (same !== null) return same
 
     const text = redact(asked.command)
-    const weighed = await weigh(asker, asked)
+    const weighed = await weigh(asker, asked, undefined, undefined, true)
     const { looked, classification, shown, basis } = weighed
     const { prepared } = looked
     if (asked.verify !== null) await requireRead(asked.verify, target.slug, prepared.cwd, env)
@@ -515,16 +521,20 @@ export function createGate(deps: GateDeps): Gate {
     agreed: Plan,
     principal: Principal,
   ): Promise<ExecutionView | null> {
-    let vouched: { vouch: Vouch; segments: Looked['segments']; agent: string } | null = null
+    let vouched: { vouch: Vouch; segments: Looked['segments']; agent: string; reads: boolean } | null = null
     try {
       const asker = askerOf(principal)
-      const looked = await look(agreed.target, agreed)
+      // Only what somebody vouched for relies on where programs are.
+      const relied = from === 'requested' && agreed.policyVersion.includes('+')
+      const looked = await look(agreed.target, agreed, relied ? { agent: asker.agent, connect: true } : null)
       const layers = deps.policy.layers(asker.agent, asker.session)
-      if (from === 'requested' && agreed.policyVersion.includes('+')) {
+      if (relied) {
         // It runs because somebody vouched for it: looked at once more, word for word.
         const declared = requireExecution(executionId).declaredRisk
         const again = judge(agreed.script ?? '', declared, agreed.env, looked)
-        vouched = { vouch: vouchFor(asker, looked, agreed.env, again), segments: looked.segments, agent: asker.agent }
+        const vouch = vouchFor(asker, looked, agreed.env, again)
+        const reads = vouch.grant !== null && compoundAlone(again)
+        vouched = { vouch, segments: looked.segments, agent: asker.agent, reads }
       }
       const basis = vouched === null ? null : vouched.vouch.all ? vouched.vouch.basis : 'nobody'
       const { id: agent, session } = principal
@@ -549,8 +559,9 @@ export function createGate(deps: GateDeps): Gate {
     if (vouched !== null) deps.policy.used(vouched.agent, vouched.vouch, vouched.segments)
     const { risk } = requireExecution(executionId)
     // What the operator has let through by name runs as if it had been agreed to; at another machine the name alone was, so it is held
-    // to the system's folders there.
-    runs.run(executionId, agreed, from === 'requested' && (risk === 'read_only' || agreed.kind !== 'local'))
+    // to the system's folders there. A line of reads that was granted as a class runs as its parts alone would.
+    const reads = risk === 'read_only' || vouched?.reads === true
+    runs.run(executionId, agreed, from === 'requested' && (reads || agreed.kind !== 'local'))
     return requireExecution(executionId)
   }
 

@@ -461,10 +461,15 @@ describe('a grant', () => {
     program('sort')
     const path = process.env.PATH
     process.env.PATH = `${scratch}:${path}`
+    process.env.ZZ_OWN = 'of the app'
     await bed.stop()
     bed = createTestbed({ files: true })
     process.env.PATH = path
+    delete process.env.ZZ_OWN
     give()
+    const kept = await bed.until((await bed.ask('env | head -n 100')).id, 'completed')
+    expect(kept.output).toContain('PATH=')
+    expect(kept.output).not.toContain('ZZ_OWN')
     expect((await bed.ask(line)).state).toBe('pending_approval')
     expect(said()).toBe('')
   })
