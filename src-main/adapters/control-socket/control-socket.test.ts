@@ -351,6 +351,15 @@ describe('requests', () => {
       'settings.saveModel',
       'settings.savePreferences',
       'policy.setSwitch',
+      'policy.save',
+      'policy.allowlistAdd',
+      'policy.allowlistRemove',
+      'policy.fileSet',
+      'policy.preset',
+      'policy.undo',
+      'policy.clearSession',
+      'grants.add',
+      'grants.revoke',
       'policy.setCompound',
     ])
     expect(calls).toEqual([])
