@@ -29,7 +29,7 @@ import {
   requestedLayer,
 } from '../domain/policy'
 import { withoutTokenText } from '../services/policy-desk'
-import { presetFields, withConfigFields, withHostFields } from '../services/policy-draft'
+import { presetFields, withConfigFields, withHostFields, withHostPreset } from '../services/policy-draft'
 import { type App, ask, homeOf, runFolder } from './app'
 import { difference } from './difference'
 import { entryViews } from './entries'
@@ -193,10 +193,9 @@ export function draftOfFields(
 
 /** A preset, written into both files. */
 export function draftOfPreset(io: Io, texts: PolicyTexts, preset: Preset): Draft {
-  const fields = presetFields(preset)
   return draftOf(io, texts, (host, config) => [
-    withHostFields(host, null, fields.host),
-    withConfigFields(config, null, fields.config),
+    withHostPreset(host, preset),
+    withConfigFields(config, null, presetFields(preset).config),
   ])
 }
 

@@ -50,6 +50,7 @@ import {
   withConfigFields,
   withDraft,
   withHostFields,
+  withHostPreset,
   withoutEntry,
 } from './policy-draft'
 import type { PolicySource, SourceEditing, SourceRead } from './policy-source'
@@ -532,12 +533,12 @@ export function createPolicyDesk(deps: PolicyDeskDeps): PolicyDesk {
     },
 
     async preset(name, dryRun) {
-      const fields = presetFields(presetOf(name))
+      const preset = presetOf(name)
       return write(
         `preset ${name}`,
         [
-          { file: 'config', base: null, next: (raw) => withConfigFields(raw, null, fields.config) },
-          { file: 'host', base: null, next: (raw) => withHostFields(raw, null, fields.host) },
+          { file: 'config', base: null, next: (raw) => withConfigFields(raw, null, presetFields(preset).config) },
+          { file: 'host', base: null, next: (raw) => withHostPreset(raw, preset) },
         ],
         dryRun,
       )

@@ -96,7 +96,20 @@ export const withoutEntry =
   (list: readonly unknown[]): readonly unknown[] =>
     list.filter((entry) => json(entry).id !== id)
 
-/** A preset as fields of the two files. What an agent says for itself stays. */
+/**
+ * A preset in the host's file: its defaults. What an agent says for itself stays, but for a preset that denies everything: then no
+ * agent's part says anything else.
+ */
+export function withHostPreset(raw: Json, preset: Preset): Json {
+  const fields = presetFields(preset).host
+  const next = withHostFields(raw, null, fields)
+  if (fields.security !== 'deny') return next
+  return Object.entries(child(next, 'agents'))
+    .filter(([, own]) => json(own).security !== undefined)
+    .reduce((file, [agent]) => withHostFields(file, agent, { security: null }), next)
+}
+
+/** A preset as fields of the two files. */
 export const presetFields = (preset: Preset): { readonly host: PolicyFields; readonly config: PolicyFields } => ({
   host: { strictInlineEval: null, ...preset.approvals },
   config: preset.config,
@@ -113,9 +126,8 @@ export function withDraft(
   if (draft.preset !== undefined) {
     const preset = presets.find(({ name }) => name === draft.preset)
     if (preset === undefined) throw new NomosError('bad_input', `There is no preset "${draft.preset}".`)
-    const fields = presetFields(preset)
-    host = withHostFields(host, null, fields.host)
-    config = withConfigFields(config, null, fields.config)
+    host = withHostPreset(host, preset)
+    config = withConfigFields(config, null, presetFields(preset).config)
   }
   if (draft.defaults !== undefined) {
     requireFields('host', draft.defaults)

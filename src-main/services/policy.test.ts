@@ -560,6 +560,20 @@ describe('the desk', () => {
     expect(active()).toEqual(['allowlist'])
   })
 
+  it('denies every agent with deny-all, whatever its own part says', async () => {
+    const { desk } = bed.real
+    host({ agents: { main: { security: 'full', ask: 'off', allowlist: [{ id: 't', pattern: 'touch' }] } } })
+    config({ agents: { main: { tools: { exec: { security: 'full', ask: 'off' } } } } })
+    const ask = { command: 'uname -s', target: 'local', agent: 'main', session: null }
+    const would = await desk.simulate({ ...ask, draft: { preset: 'deny-all' } })
+    expect(would.decision.outcome).toBe('deny')
+    await desk.preset('deny-all', false)
+    expect((await bed.ask('uname -s')).state).toBe('denied')
+    expect(stored()).toHaveLength(1)
+    await desk.undo()
+    await bed.until((await bed.ask('uname -s')).id, 'completed')
+  })
+
   it('writes both files or none', async () => {
     const { desk } = bed.real
     host({ defaults: { ask: 'always' } })
