@@ -36,6 +36,11 @@ export interface PlanDraft {
   readonly sandbox: SandboxDraft | null
   /** Names of programs the command starts, as typed, when it could be parsed. */
   readonly programs: readonly string[]
+  /**
+   * Whether a place that has to be logged in to tells what `programs` are there: not at all, over a connection that is open anyway
+   * (`connected`), or over one that is made for it (`connect`). Other places always tell.
+   */
+  readonly locate: 'no' | 'connected' | 'connect'
   /** The program files to pin, in order. */
   readonly pins: readonly ProgramPin[]
   /** The one file an interpreter is given to execute (`sh ./x.sh`); null when there is none. */
@@ -59,7 +64,10 @@ export interface Prepared {
   readonly programs: readonly FileIdentity[]
   readonly boundFile: FileIdentity | null
   readonly hostKeys: readonly KeyFingerprint[] | null
-  /** Where every program was looked up; null for one that was not found. Empty where the place cannot be asked without running something. */
+  /**
+   * Where every program was looked up; null for one that was not found. A place that has to be logged in to leaves out what it was not
+   * asked for (`draft.locate`) and what it cannot tell.
+   */
   readonly resolved: readonly {
     readonly program: string
     readonly path: string | null
@@ -67,6 +75,8 @@ export interface Prepared {
     readonly real?: string | null
     readonly trusted: boolean
   }[]
+  /** Home folder of the user at a place that was asked for it (`draft.locate`), absolute. */
+  readonly home?: string
   /** The profile of `draft.sandbox` where this place has a sandbox that works and the answer is the same in it; else null. */
   readonly sandbox: 'files' | null
   /** What the place itself holds that makes a plain read more than one, e.g. a repository whose settings name programs. */

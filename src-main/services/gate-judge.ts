@@ -6,6 +6,7 @@ import { classify, type RuleSet, sandboxOf } from '../domain/risk'
 import { carriedBy, type Destination, doubtOf, literalArgv, programsOf } from '../domain/shell'
 import type { PlanDraft, Prepared, Runner, SecondParser } from '../ports'
 import type { ResolvedTarget, RunRequest } from './gate'
+import type { Policy, PolicyFiles } from './policy'
 
 /** A place as it was seen: who it is, and what it holds for the command that was asked about. */
 export interface Looked {
@@ -27,6 +28,14 @@ export interface GateJudgeDeps {
   /** Whether a compound command may count as a read when every part of it is one. */
   readonly posture: () => Posture
   readonly secondParser: SecondParser
+  readonly policy: Pick<Policy, 'locates'>
+}
+
+/** Whose allowlist the programs are looked up for, and whether a connection may be made for that. */
+export interface LookedUpFor {
+  readonly agent: string
+  readonly files?: PolicyFiles | undefined
+  readonly connect: boolean
 }
 
 /** What is looked at a place for. `sandbox` null: none was agreed to, so none is looked for. */
@@ -35,8 +44,8 @@ type AgreedOf = Pick<Plan, 'agent' | 'session' | 'script' | 'env' | 'verify' | '
 
 /** The gate's first half: what a command means at its place, and the plan that would be agreed to. It changes nothing. */
 export interface GateJudge {
-  /** What the place looks like at this moment for a command. */
-  look(slug: string, command: AskedOf): Promise<Looked>
+  /** What the place looks like at this moment for a command. `lookUp` null: no allowlist will be compared with it. */
+  look(slug: string, command: AskedOf, lookUp: LookedUpFor | null): Promise<Looked>
   /**
    * The plan as it would be made at this moment. Without an `argv` agreed to, a shell runs the script; with one it is derived again, and
    * so is the sandbox.
@@ -151,6 +160,7 @@ const draftOf = (
   plan: AskedOf & Pick<Plan, 'target' | 'endpoint' | 'user'>,
   segments: readonly Segment[] | null,
   rules: RuleSet,
+  locate: PlanDraft['locate'],
 ): PlanDraft => {
   const script = plan.script ?? ''
   const { programs, pins, fileOperand, sourced, unpinnable } = programsOf(script)
@@ -164,6 +174,7 @@ const draftOf = (
     programs: [
       ...new Set([...programs, ...(segments ?? []).flatMap(({ argv, wrappers }) => [argv[0] ?? '', ...wrappers])]),
     ],
+    locate,
     pins,
     fileOperand,
     sourced,
@@ -181,11 +192,17 @@ export function createGateJudge(deps: GateJudgeDeps): GateJudge {
   const doubted = (script: string): boolean => doubtOf(script, deps.secondParser.commandNames(script)) !== null
 
   /** What the place looks like at this moment for a command. */
-  async function look(slug: string, command: AskedOf): Promise<Looked> {
+  async function look(slug: string, command: AskedOf, lookUp: LookedUpFor | null): Promise<Looked> {
     const resolved = deps.resolve(slug)
     const { target, endpoint, user } = resolved
     const segments = segmentsOf(command.script ?? '')
-    const draft = draftOf({ ...command, target: slug, endpoint, user }, segments, deps.rules())
+    const needed =
+      lookUp !== null &&
+      target.kind !== 'local' &&
+      segments !== null &&
+      deps.policy.locates(lookUp.agent, slug, lookUp.files)
+    const locate = !needed ? 'no' : lookUp.connect ? 'connect' : 'connected'
+    const draft = draftOf({ ...command, target: slug, endpoint, user }, segments, deps.rules(), locate)
     const [prepared] = await Promise.all([deps.runnerFor(target.kind).prepare(draft), deps.secondParser.ready()])
     return {
       resolved,
@@ -251,7 +268,7 @@ export function createGateJudge(deps: GateJudgeDeps): GateJudge {
     cwd: string | null,
     env: Readonly<Record<string, string>>,
   ): Promise<void> {
-    const check = judge(verify, null, env, await look(slug, { script: verify, cwd, env }))
+    const check = judge(verify, null, env, await look(slug, { script: verify, cwd, env }, null))
     if (check.risk === 'read_only') return
     const why = check.reasons.find(({ risk }) => risk !== 'read_only')?.sentence ?? check.risk
     throw new NomosError('bad_input', `The verifying command must only read, and this one does not: ${why}`, {

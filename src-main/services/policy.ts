@@ -106,6 +106,8 @@ export interface Policy {
   flush(): Promise<void>
   /** Why commands may not go to this target while `tools.exec.host` is what it is; null when they may. */
   placeRefusal(agent: string, session: string | null, policySource: 'app' | 'node'): string | null
+  /** Whether an entry of this agent names a path of that target, so that it has to be asked where its programs are. */
+  locates(agent: string, target: string, files?: PolicyFiles): boolean
   /** Whether the parts of a shown command are coloured. Nothing is decided by it. */
   highlighting(agent: string): boolean
   safeBins(agent: string): SafeBins
@@ -436,6 +438,12 @@ export function createPolicy(deps: PolicyDeps): Policy {
       if (config === 'broken') return null
       const { host } = execSettings(config, agent, policy.session(session))
       return hostRefusal(host, policySource === 'node' ? 'node' : host === 'node' ? 'local' : null)
+    },
+
+    locates(agent, target, files) {
+      const { host } = files ?? policy.files()
+      if (host === null || host === 'broken') return false
+      return hostAllowlist(host, agent).some(({ pattern, scope }) => scope?.target === target && pattern.includes('/'))
     },
 
     highlighting(agent) {

@@ -160,6 +160,7 @@ export function createTestbed(
       vouch: () => ({ all: false, match: { all: false, perSegment: [] }, grant: null, steps: [], basis: '' }),
       used: () => {},
       placeRefusal: () => null,
+      locates: () => false,
       switches: () => policy.switches,
     },
     ...(options.reachable === undefined ? {} : { reachable: options.reachable }),

@@ -73,6 +73,7 @@ async function run(script: string, argv: readonly string[] | null, sandbox: stri
     fileOperand: null,
     sourced: [],
     unpinnable: null,
+    locate: 'no' as const,
     user: null,
     sandbox: { profile: 'files' as const, operands: [] },
   }

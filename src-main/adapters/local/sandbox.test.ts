@@ -149,6 +149,7 @@ const draftOf = (command: string, cwd: string) => {
     fileOperand: null,
     sourced: [],
     unpinnable: null,
+    locate: 'no' as const,
     cwd,
     env: {},
     endpoint: null,

@@ -16,7 +16,18 @@ import {
   unreachable,
   type Whereto,
 } from './failures'
-import { alikeCommand, type FarGroup, type FarSide, killCommand, nonce, parseProbe, probeCommand } from './far-side'
+import {
+  alikeCommand,
+  type FarGroup,
+  type FarSide,
+  killCommand,
+  type Located,
+  locateCommand,
+  nonce,
+  parseLocated,
+  parseProbe,
+  probeCommand,
+} from './far-side'
 import type { Identity } from './identity'
 import {
   fingerprintOf,
@@ -418,6 +429,21 @@ export class Connection {
       if (this.#alike.size >= MOST_ALIKE) this.#alike.clear()
       this.#alike.set(key, performance.now())
       return true
+    } finally {
+      slot.release()
+    }
+  }
+
+  /** Where a run that nobody was asked about would find programs; null when that cannot be told. Never rejects. */
+  async locate(programs: readonly string[], signal: AbortSignal): Promise<Located | null> {
+    const word = nonce()
+    const line = locateCommand(word, programs)
+    const slot = line === null ? null : await this.runs.acquire()
+    if (line === null || slot === null) return null
+    try {
+      if (signal.aborted) return null
+      const answer = await this.short(line)
+      return answer.ok && answer.exitCode === 0 ? parseLocated(word, programs, answer.stdout) : null
     } finally {
       slot.release()
     }

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: what looks like a template is text for a shell
 import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
 import { FILES_SANDBOX, SANDBOX_CHANGED } from '../../domain/risk'
 
 /**
@@ -330,6 +331,105 @@ export function alikeCommand(word: string, cwd: string | null, operands: readonl
     'echo "$m alike"',
   ].join('; ')
   return commandLine([script, 'sh', ...halves(word), cwd === null ? '' : escapeForPrintf(cwd), ...args])
+}
+
+/** More programs than this are not looked for. */
+const MOST_PROGRAMS = 32
+/** What a path is made of that can be compared with a pattern: no control characters, no `.`, `..` or empty folder. */
+const plainPath = (path: string): boolean =>
+  path.startsWith('/') && !/\p{Cc}|\uFFFD/u.test(path) && !/\/(?:\.{0,2})(?:\/|$)/.test(path)
+const plainName = (name: string): boolean =>
+  name.includes('/') ? plainPath(name) : !/^-|^$|^\.\.?$|\p{Cc}|\uFFFD/u.test(name)
+
+/**
+ * Asks where a run that nobody was asked about would find programs. Answers a line for each that is there,
+ * `<nonce> <position> <path> <path with all links followed> <rights of the file> <of the folder> <of the other folder>`, paths in
+ * hexadecimal and rights as `-rwxr-xr-x/<uid>/<gid>`; before them `<nonce> home <path>`, behind them `<nonce> end`.
+ * A name that is relative, or that no pattern could match, is not asked for. Null when nothing is left, or too much.
+ */
+export function locateCommand(word: string, programs: readonly string[]): string | null {
+  const args = programs.map((name) => (plainName(name) ? escapeForPrintf(name) : ''))
+  if (args.every((arg) => arg === '')) return null
+  if (args.length > MOST_PROGRAMS || args.join('').length > LONGEST_COMMAND_LINE / 4) return null
+  const script = [
+    `PATH=${SYSTEM_PATH}; export PATH; LC_ALL=C; export LC_ALL; unset CDPATH`,
+    'm=$1$2; shift 2; i=-1',
+    'hex() { printf %s "$1" | od -An -v -tx1 | tr -d " \\012"; }',
+    'rights() { ls -ldn -- "$1" 2>/dev/null | { read -r a b u g e; echo "$a/$u/$g"; }; }',
+    'echo "$m home $(hex "$HOME")"',
+    // What the shell runs itself has no path, and some shells name a file here that may not be executed.
+    'for v do i=$((i+1)); v=$(printf %b. "$v"); v=${v%.}; if [ -z "$v" ]; then continue; fi',
+    'c=$(command -v "$v" 2>/dev/null); case $c in /*) ;; *) continue;; esac',
+    'if [ -f "$c" ] && [ -x "$c" ]; then r=$(readlink -fn -- "$c" && echo .) || continue; r=${r%.}',
+    'echo "$m $i $(hex "$c") $(hex "$r") $(rights "$r") $(rights "${c%/*}/") $(rights "${r%/*}/")"; fi; done',
+    'echo "$m end"',
+  ].join('; ')
+  return commandLine([script, 'sh', ...halves(word), ...args])
+}
+
+/** What programs are on the far side for a run that nobody was asked about. Those that are not in it are not known. */
+export interface Located {
+  /** Home folder of the account; null when it is not an ordinary path. */
+  readonly home: string | null
+  readonly programs: readonly {
+    readonly program: string
+    readonly path: string
+    readonly real: string
+    /** Both lie in folders of the system, and nobody but root can write the file or its folder. */
+    readonly trusted: boolean
+  }[]
+}
+
+const HexPath = z
+  .string()
+  .max(8192)
+  .regex(/^(?:[0-9a-f]{2})+$/)
+  .transform((hex) => Buffer.from(hex, 'hex').toString('utf8'))
+  .refine(plainPath)
+const Rights = z.string().max(64)
+const LocatedLine = z.tuple([
+  z
+    .string()
+    .regex(/^\d{1,2}$/)
+    .transform(Number),
+  HexPath,
+  HexPath,
+  Rights,
+  Rights,
+  Rights,
+])
+
+/** Root's, and for nobody else to write: a group may only where it is root's, and there is no list of further rights. */
+const ROOT_ALONE = /^[-d][r-][w-][xsS-][r-](?:-[xsS-][r-]-[xtT-]\.?\/0\/\d+|w[xsS-][r-]-[xtT-]\.?\/0\/0)$/
+
+const SYSTEM_FOLDERS = SYSTEM_PATH.split(':')
+const ofSystem = (path: string): boolean =>
+  [...SYSTEM_FOLDERS, '/usr/lib', '/usr/libexec', '/usr/share'].some((folder) => path.startsWith(`${folder}/`))
+
+/** Reads the answer to `locateCommand`; null when it is not whole. What is odd in it is left out. */
+export function parseLocated(word: string, programs: readonly string[], output: string): Located | null {
+  const lines = output
+    .split('\n')
+    .filter((line) => line.startsWith(`${word} `))
+    .map((line) => line.split(' ').slice(1))
+  if (lines.at(-1)?.join(' ') !== 'end') return null
+  const found = new Map<string, Located['programs'][number] | null>()
+  let home: string | null = null
+  for (const line of lines) {
+    if (line[0] === 'home') home = HexPath.safeParse(line[1]).data ?? null
+    const read = LocatedLine.safeParse(line)
+    if (!read.success) continue
+    const [position, path, real, ...rights] = read.data
+    const program = programs[position]
+    if (program === undefined) continue
+    const expected = program.includes('/')
+      ? path === program
+      : SYSTEM_FOLDERS.some((folder) => path === `${folder}/${program}`)
+    const trusted = ofSystem(path) && ofSystem(real) && rights.every((one) => ROOT_ALONE.test(one))
+    // A second word about the same program makes both worthless.
+    found.set(program, expected && !found.has(program) ? { program, path, real, trusted } : null)
+  }
+  return { home, programs: [...found.values()].filter((one) => one !== null) }
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Endpoint, Host, HostTest, KeyFingerprint, Plan } from '../../../sr
 import type { HostProbe, Log, PlanDraft, Prepared, RunHandle, RunMode, Runner, RunSink } from '../../ports'
 import { type Connection, connect, hostKeyRefusal, presentedKey } from './connection'
 import { connectionLost, knownHostsUnreadable, placeOf, type Refusal, shellFault, type Whereto } from './failures'
-import { nonce, unameCommand } from './far-side'
+import { type Located, nonce, unameCommand } from './far-side'
 import { expandHome, type Found, type Identity, KeyRing, openAgent } from './identity'
 import {
   type HostKnowledge,
@@ -36,6 +36,9 @@ export interface SshRunnerOptions {
   readonly startTimeoutMs?: number
   readonly log: Log
 }
+
+/** Longer than this nobody waits to be told where programs are: then the command is asked about. In ms. */
+const LOCATE_MS = 5000
 
 /** The files OpenSSH reads by default. */
 export function usualKnownHostsFiles(home: string = homedir()): string[] {
@@ -95,18 +98,22 @@ class SshRunner implements Runner, HostProbe {
   }
 
   /**
-   * Tells the host keys and nothing of the host: a draft is looked at before anybody agreed to anything, and to resolve programs would mean to
-   * log in and run something there. So `resolved` is empty; instead an automatic run is held to the system's folders (`SYSTEM_PATH`).
+   * Tells the host keys and mostly nothing of the host: a draft is looked at before anybody agreed to anything, and to resolve programs means
+   * to log in and run something there. So `resolved` is empty unless the draft asks for it, because an entry of the allowlist names a path
+   * of this very host; and an automatic run is held to the system's folders (`SYSTEM_PATH`), which is where programs are looked for then.
    * Only a connection that is open anyway is asked whether a sandbox would do.
    */
   async prepare(draft: PlanDraft): Promise<Prepared> {
     let hostKeys: readonly KeyFingerprint[] = []
     let sandbox: Prepared['sandbox'] = null
+    let located: Located | null = null
     if (draft.endpoint !== null) {
       const found = await this.#knowledge(draft.endpoint.address, draft.endpoint.port)
       // Unreadable files bind the plan to no key; its start then refuses with the reason.
       if (found.ok) hostKeys = knownFingerprints(found.value)
       const { endpoint, user } = draft
+      if (hostKeys.length > 0 && draft.locate !== 'no' && user !== null)
+        located = await this.#locate(user, endpoint, draft.programs, draft.locate === 'connect')
       if (found.ok && draft.sandbox !== null && user !== null) {
         const connection = this.#pool.get(poolKey(user, endpoint))?.connection ?? null
         const to: Whereto = { user, address: endpoint.address, port: endpoint.port }
@@ -124,7 +131,8 @@ class SshRunner implements Runner, HostProbe {
       programs: [],
       boundFile: null,
       hostKeys,
-      resolved: [],
+      resolved: located?.programs ?? [],
+      ...(located?.home == null ? {} : { home: located.home }),
       sandbox,
       findings: [],
     }
@@ -317,8 +325,37 @@ class SshRunner implements Runner, HostProbe {
     return opened.ok ? { ok: true, value: { kind: 'key', path, key: opened.value } } : opened
   }
 
+  /** Never rejects, and answers null where there is no connection, or none in time. */
+  async #locate(
+    user: string,
+    endpoint: Endpoint,
+    programs: readonly string[],
+    connect: boolean,
+  ): Promise<Located | null> {
+    if (!connect && (this.#pool.get(poolKey(user, endpoint))?.connection ?? null) === null) return null
+    const signal = AbortSignal.timeout(LOCATE_MS)
+    const late = new Promise<null>((resolve) => {
+      signal.addEventListener('abort', () => resolve(null), { once: true })
+    })
+    const looked = async (): Promise<Located | null> => {
+      const leased = await this.#lease({ user, endpoint })
+      if (!leased.ok) return null
+      try {
+        return await leased.lease.connection.locate(programs, signal)
+      } finally {
+        leased.lease.release()
+      }
+    }
+    try {
+      return await Promise.race([looked(), late])
+    } catch (error) {
+      this.#log.warn('programs were not looked for', { host: endpoint.address, error: String(error) })
+      return null
+    }
+  }
+
   async #lease(
-    plan: Plan,
+    plan: Pick<Plan, 'endpoint' | 'user'>,
   ): Promise<{ readonly ok: true; readonly lease: Lease } | { readonly ok: false; readonly refusal: Refusal }> {
     const { endpoint, user } = plan
     if (endpoint === null || user === null) throw new Error('a plan without host and user')

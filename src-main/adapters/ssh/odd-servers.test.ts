@@ -85,6 +85,7 @@ describe('a server that', () => {
       fileOperand: null,
       sourced: [],
       unpinnable: null,
+      locate: 'no',
       cwd: null,
       env: {},
       endpoint,

@@ -268,6 +268,7 @@ describe.skipIf(sshdPath() === null)('a run', () => {
           fileOperand: null,
           sourced: [],
           unpinnable: null,
+          locate: 'no' as const,
           env: {},
           user,
         }

@@ -63,6 +63,7 @@ export async function planFor(runner: Runner, sshd: Sshd, script: string, change
     fileOperand: null,
     sourced: [],
     unpinnable: null,
+    locate: 'no',
     cwd: changes.cwd ?? null,
     env: changes.env ?? {},
     endpoint,
