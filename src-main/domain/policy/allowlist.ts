@@ -106,8 +106,15 @@ function argPatternProblem(argPattern: string): string | null {
 
 const KNOWN_SCOPE: ReadonlySet<string> = new Set(['target', 'agent', 'session'])
 
-/** A scope with a field nobody knows may be meant narrower than it would be read. */
+/** The fields that narrow an entry, and how others would begin that are meant to (`argpattern`, `expires`, a `target` beside the scope). */
+const NARROWING: ReadonlySet<string> = new Set(['argPattern', 'scope', 'expiresAt', 'sudo'])
+const MEANT_TO_NARROW = /^[-_]?(?:arg|expir|scope|target|session|agent|host|cwd|folder|until|valid|sudo)/i
+
+/** What nobody knows in a scope or beside it may be meant narrower than it would be read. */
 function scopeProblem(entry: AllowlistEntry): string | null {
+  for (const key of Object.keys(entry))
+    if (!NARROWING.has(key) && MEANT_TO_NARROW.test(key))
+      return `"${key}" is no field of an entry; argPattern, scope, expiresAt and sudo are what narrows one.`
   const unknown = Object.keys(entry.scope ?? {}).find((key) => !KNOWN_SCOPE.has(key))
   return unknown === undefined ? null : `"${unknown}" is no scope that is known here; target, agent and session are.`
 }

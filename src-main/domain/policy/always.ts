@@ -24,6 +24,13 @@ function quoted(word: string): string {
 
 const wordOf = (value: string): Word => ({ value, shape: value, dynamic: [], prefix: value, start: 0, end: 0 })
 
+/** `docker compose up`: without an absolute file it runs what the folder it is called in names. */
+function composeOfFolder([name = '', ...rest]: readonly string[]): boolean {
+  const at = rest.indexOf('compose')
+  if (at < 0 || !/^(?:docker|podman)$/.test(name.slice(name.lastIndexOf('/') + 1))) return false
+  return !(/^(?:-f|--file)$/.test(rest[at + 1] ?? '') && rest[at + 2]?.startsWith('/'))
+}
+
 /** Why a program is never stored, by its names and by what it carries; null when it may be. */
 function refusalOf(segment: ResolvedSegment): string | null {
   const [typed = ''] = segment.argv
@@ -33,6 +40,8 @@ function refusalOf(segment: ResolvedSegment): string | null {
     const shown = name.slice(name.lastIndexOf('/') + 1)
     return `${shown} is a ${kind === 'git' ? 'program that runs what a folder names' : kind}: it can be used for anything, so it is approved each time.`
   }
+  if (composeOfFolder(segment.argv))
+    return 'docker compose starts what the folder names where it is called, and an entry holds in every folder, so it is approved each time.'
   const words = segment.argv.map(wordOf)
   if ((unwrap(words)?.carried.length ?? 0) > 0)
     return `${programName(words[0])} starts another program here, so it is approved each time.`

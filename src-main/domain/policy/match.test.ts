@@ -315,6 +315,9 @@ describe('what is said about entries', () => {
         entry('python3', { id: 'd' }),
         entry('/usr/bin/bash', { id: 'd', argPattern: '^/opt/x\\.sh$' }),
         entry('ls', { id: 'e', expiresAt: 5 }),
+        { ...entry('rg', { id: 'f' }), argpattern: '^x$' },
+        { ...entry('rg', { id: 'g' }), target: 'host:web' },
+        { ...entry('rg', { id: 'h' }), note: 'mine' },
       ],
       10,
     )
@@ -324,6 +327,8 @@ describe('what is said about entries', () => {
       'd runs-anything pattern',
       'd duplicate-id id',
       'e expired expiresAt',
+      'f bad-scope scope',
+      'g bad-scope scope',
     ])
   })
 })
@@ -521,6 +526,19 @@ describe('always', () => {
     'curl -H "Authorization: Bearer abcdefghijklmnopqrstuvwxyz0123456789" https://x',
   ])('never stores %s', (command) => {
     expect(stored(command)).toHaveProperty('refusal')
+  })
+  it.each([
+    ['docker compose up -d', false],
+    ['docker --log-level debug compose up', false],
+    ['docker compose run web ls -f /x', false],
+    ['docker compose -f web.yaml up', false],
+    ['docker compose -f /srv/web.yaml up -d', true],
+    ['docker restart web', true],
+  ])('%s is stored: %s', (command, expected) => {
+    const [segment] = segmentsOf(command) ?? []
+    const path = '/usr/bin/docker'
+    const docker = { ...segment, path, real: path, trusted: true } as ResolvedSegment
+    expect(Object.keys(entryFor(docker, here, options))).toEqual([expected ? 'entry' : 'refusal'])
   })
   it('asks for what it needs', () => {
     expect(stored('rg x', { ...here, session: null }, { expiresAt: null as never, session: true })).toHaveProperty(

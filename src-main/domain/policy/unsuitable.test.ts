@@ -25,6 +25,11 @@ describe('programs that are never trusted by their name', () => {
     ['git', 'git'],
     ['sudo', 'wrapper'],
     ['xargs', 'wrapper'],
+    ['/lib64/ld-linux-x86-64.so.2', 'wrapper'],
+    ['/usr/bin/ld.so', 'wrapper'],
+    ['/lib/ld-musl-x86_64.so.1', 'wrapper'],
+    ['start-stop-daemon', 'wrapper'],
+    ['terraform', 'package runner'],
   ])('%s is a %s', (program, kind) => {
     expect(unsuitable(program)).toBe(kind)
   })

@@ -17,7 +17,8 @@ const PACKAGE_RUNNERS: ReadonlySet<string> = new Set(
   words(`
     npm npx pnpm pnpx yarn yarnpkg corepack bunx uv uvx pip pipx poetry pipenv conda mamba tox nox cargo go dotnet gradle
     gradlew mvn mvnw ant sbt make gmake just task rake bundle bundler gem composer ninja cmake meson bazel nix nix-shell
-    nix-env brew port snap flatpak guix
+    nix-env brew port snap flatpak guix pre-commit direnv nodemon pm2 pytest py.test jest vitest mocha phpunit rspec eslint
+    terraform tofu terragrunt pulumi cdk docker-compose podman-compose skaffold
   `),
 )
 
@@ -28,7 +29,7 @@ const WRAPPERS: ReadonlySet<string> = new Set(
     prlimit xargs watch viddy entr command builtin exec eval chroot unshare nsenter setpriv setarch linux32 linux64 capsh flock
     script strace ltrace valgrind perf firejail bwrap proot fakeroot fakechroot faketime cpulimit dbus-run-session dbus-launch
     xvfb-run systemd-run systemd-inhibit systemd-nspawn machinectl ssh autossh mosh rsh sshpass busybox toybox wsl vagrant
-    ansible ansible-playbook tmux screen at batch crontab trap alias nocorrect noglob lvm
+    runcon run-parts start-stop-daemon rlwrap eatmydata caffeinate git-shell ansible ansible-playbook tmux screen at batch crontab trap alias nocorrect noglob lvm
   `),
 )
 
@@ -36,6 +37,9 @@ const WRAPPERS: ReadonlySet<string> = new Set(
 function plainName(program: string): string {
   return program.slice(Math.max(program.lastIndexOf('/'), program.lastIndexOf('\\')) + 1).replace(/\.exe$/i, '')
 }
+
+/** The loader itself: `/lib64/ld-linux-x86-64.so.2 /bin/rm` starts the other. */
+const LOADER = /^ld(?:64|-linux|-musl)?[A-Za-z0-9_-]*\.so(?:\.[0-9]+)*$/
 
 const unversioned = (name: string): string => name.replace(/(?<=[A-Za-z])-?\d[\d.]*$/, '')
 
@@ -47,6 +51,7 @@ export type Unsuitable = 'shell' | 'interpreter' | 'package runner' | 'git' | 'w
  */
 export function unsuitable(program: string): Unsuitable | null {
   const full = plainName(program)
+  if (LOADER.test(full)) return 'wrapper'
   for (const name of [full, unversioned(full), full.toLowerCase()]) {
     if (SHELLS.has(name)) return 'shell'
     if (name === 'git') return 'git'
