@@ -558,8 +558,8 @@ export function createGate(deps: GateDeps): Gate {
     if (closing || !store.claim(executionId, from, clock.now())) return null
     if (vouched !== null) deps.policy.used(vouched.agent, vouched.vouch, vouched.segments)
     const { risk } = requireExecution(executionId)
-    // What the operator has let through by name runs as if it had been agreed to; at another machine the name alone was, so it is held
-    // to the system's folders there. A line of reads that was granted as a class runs as its parts alone would.
+    // What the operator has let through by name runs as if it had been agreed to; at another machine no file is pinned, so it is
+    // held to the system's folders there, where its path was looked up. A line of reads that was granted as a class runs as its parts alone would.
     const reads = risk === 'read_only' || vouched?.reads === true
     runs.run(executionId, agreed, from === 'requested' && (reads || agreed.kind !== 'local'))
     return requireExecution(executionId)
