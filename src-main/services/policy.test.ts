@@ -72,7 +72,8 @@ describe('allow always', () => {
     // Other words are other words, and another agent is another one.
     expect((await bed.ask(`${command}2`)).state).toBe('pending_approval')
     expect((await bed.ask(`${command} ${scratch}`)).state).toBe('pending_approval')
-    expect((await bed.ask(command, {}, MCP)).state).toBe('pending_approval')
+    for (const id of [MCP.id, 'main', 'runbook:main'])
+      expect((await bed.ask(command, {}, { ...MCP, id })).state).toBe('pending_approval')
     expect(changes()).toMatchObject([{ what: expect.stringContaining('always allowed') }])
     expect(bed.store.verifyLedger().intact).toBe(true)
   })

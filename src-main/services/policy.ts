@@ -564,9 +564,9 @@ export function createPolicy(deps: PolicyDeps): Policy {
   return policy
 }
 
-/** The policy agent of a principal: chat and composer share one. */
-export const policyAgent = (principal: Principal): string =>
-  principal.kind === 'operator' || principal.kind === 'agent' ? 'main' : principal.id
+/** The policy agent of a principal: chat and composer share one. Whatever a client calls itself, it is never that one or another kind's. */
+export const policyAgent = ({ kind, id }: Principal): string =>
+  kind === 'operator' || kind === 'agent' ? 'main' : id.startsWith(`${kind}:`) ? id : `${kind}:${id}`
 
 /** A folder that the operator has named as trusted makes what lies in it trusted, as the system's own folders do. */
 function trustedBy(segment: ResolvedSegment, folders: readonly string[]): ResolvedSegment {
