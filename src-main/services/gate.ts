@@ -549,6 +549,11 @@ export function createGate(deps: GateDeps): Gate {
         return null
       }
       health.requireRuns()
+      const switches = deps.policy.switches()
+      if (from === 'requested' && (switches.pauseAutomatic || switches.askAboutEverything)) {
+        refuse(executionId, from, 'A switch says since that nothing runs by itself. Nothing ran; ask again.', 'drift')
+        return null
+      }
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error)
       refuse(executionId, from, `It could not be prepared again: ${text}`, 'drift')

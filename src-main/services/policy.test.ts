@@ -209,6 +209,7 @@ describe('an allowlist', () => {
       [() => host({ agents: { main: { allowlist: [] } } }), 'the policy'],
       [() => host({ agents: { main: { allowlist: [{ ...entry, argPattern: 'a' }] } } }), 'the policy'],
       [() => program('tool', 'two'), 'program file'],
+      [() => bed.real.policy.setSwitch('pauseAutomatic', true, 'operator'), 'switch'],
     ] as const) {
       host({ agents: { main: { allowlist: [entry] } } })
       looks = 0
@@ -221,6 +222,7 @@ describe('an allowlist', () => {
       })
     }
     expect(said()).toBe('')
+    bed.real.policy.setSwitch('pauseAutomatic', false, 'operator')
     looks = 2
     await bed.until((await bed.ask(`${tool} b`)).id, 'completed')
     expect(said()).toBe('two b\n')
