@@ -54,8 +54,9 @@ describe('a moment', () => {
     throw new Error('it was taken')
   })
 
-  it('counts minutes up, and not beyond the most', () => {
-    expect(readMinutes('--for', '90s', NOON, 1440)).toBe(2)
+  it('counts whole minutes, never more than was typed and not beyond the most', () => {
+    expect(readMinutes('--for', '90s', NOON, 1440)).toBe(1)
+    expect(() => readMinutes('--for', '30s', NOON, 1440)).toThrow('at least 1m')
     expect(readMinutes('--for', '24h', NOON, 1440)).toBe(1440)
     for (const text of ['24h1s', 'never', '2d'])
       expect(() => readMinutes('--for', text, NOON, 1440)).toThrow('at most 24 hours')

@@ -56,11 +56,14 @@ export function readMoment(name: string, text: string, now: number): number | nu
   return at
 }
 
-/** The whole minutes from now until what an option such as `--for 30m` names, rounded up. */
+/** The whole minutes from now until what an option such as `--for 30m` names, rounded down. Throws a usage error below one minute. */
 export function readMinutes(name: string, text: string, now: number, most: number): number {
   const at = readMoment(name, text, now)
-  const minutes = at === null ? Number.POSITIVE_INFINITY : Math.ceil((at - now) / 60_000)
-  if (minutes > most) throw usage(`${name} reaches at most ${most / 60} hours, not ${JSON.stringify(text)}.`)
+  const left = at === null ? Number.POSITIVE_INFINITY : at - now
+  if (left > most * 60_000) throw usage(`${name} reaches at most ${most / 60} hours, not ${JSON.stringify(text)}.`)
+  // Never longer than it was typed.
+  const minutes = Math.floor(left / 60_000)
+  if (minutes < 1) throw usage(`${name} takes whole minutes, at least 1m, not ${JSON.stringify(text)}.`)
   return minutes
 }
 
