@@ -240,6 +240,17 @@ describe('the core', () => {
     ).toEqual(['ledger.head', 'nomos.db'])
   })
 
+  it('tells the doctor of a policy file that was mended a moment ago', async () => {
+    const broken = async () =>
+      (await value<{ status: string; found: string }[]>('doctor.run', {})).filter(({ found }) =>
+        found.includes('config.json'),
+      )
+    writeFileSync(join(home, 'config.json'), '{ "tools": 1 }', { mode: 0o600 })
+    expect((await broken()).map(({ status }) => status)).toContain('failed')
+    writeFileSync(join(home, 'config.json'), '{}', { mode: 0o600 })
+    expect((await broken()).map(({ status }) => status)).not.toContain('failed')
+  })
+
   it('examines itself in numbered checks, each failed one with a remedy', async () => {
     const checks = await value<{ number: number; status: string; remedy: string | null }[]>('doctor.run', {})
     expect(checks.map(({ number }) => number)).toEqual(checks.map((_, index) => index + 1))

@@ -343,8 +343,10 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     policy,
     policyDesk,
     settings,
-    doctor: () =>
-      examine(
+    doctor: () => {
+      // A file that was mended a moment ago is not reported as broken.
+      policy.check()
+      return examine(
         examinations({
           config,
           store,
@@ -353,7 +355,8 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
           policy,
           socket: control.path,
         }),
-      ),
+      )
+    },
     version: config.version,
     home,
   })
