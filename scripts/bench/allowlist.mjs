@@ -3,11 +3,8 @@
  * with a command that the last of its entries lets through and with one that none does; the same commands against a list of ten
  * entries show what the ten thousand cost. Milliseconds. It needs neither a build nor a display.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { loadParts } from './gate-bundle.mjs'
 
-const root = resolve(import.meta.dirname, '../..')
 const ENTRIES = 10_000
 const ROUNDS = 2_000
 const WARM_UP = 200
@@ -17,30 +14,6 @@ export const standalone = true
 
 const quantile = (sorted, q) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))]
 const rounded = (ms) => Math.round(ms * 10_000) / 10_000
-
-async function loadParts() {
-  const { build } = await import('vite')
-  const parent = join(root, 'out')
-  mkdirSync(parent, { recursive: true })
-  const folder = mkdtempSync(join(parent, 'bench-allowlist-'))
-  try {
-    await build({
-      root,
-      configFile: false,
-      logLevel: 'error',
-      build: {
-        ssr: join(import.meta.dirname, 'allowlist-parts.ts'),
-        outDir: folder,
-        target: 'node20.18',
-        rollupOptions: { output: { format: 'es', entryFileNames: 'parts.mjs' } },
-      },
-      ssr: { noExternal: ['zod', 'unbash', 're2js', 'minimatch'] },
-    })
-    return await import(pathToFileURL(join(folder, 'parts.mjs')).href)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
 
 /** The lists, each with a command its last entry lets through and one that nothing lets through. */
 const SHAPES = {
@@ -98,7 +71,7 @@ const CONTEXT = {
 
 /** Runs the bench; `log` takes progress lines. */
 export async function run({ log }) {
-  const parts = await loadParts()
+  const parts = await loadParts('allowlist-parts.ts')
   const { compileAllowlist, decide, matchSegments, segmentsOf, CAUTIOUS, NO_SAFE_BINS, NO_SKILLS } = parts
   const layers = ['requested-policy', 'host-policy'].map((layerName) => ({ name: layerName, layer: CAUTIOUS }))
   const question = {

@@ -7,10 +7,10 @@
  * searched for (default 10), `NOMOS_BENCH_SEED` where the search begins, `NOMOS_BENCH_PARTS` which parts run (`corpora`, `latency`,
  * `shapes`, `search`, with commas), `NOMOS_BENCH_CORPORA` where the corpora are.
  */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { loadParts } from './gate-bundle.mjs'
 import { generators, SIZE, searched } from './gate-shapes.mjs'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -28,32 +28,6 @@ const ascending = (values) => Float64Array.from(values).sort()
 const micro = (ms) => Math.round(ms * 10_000) / 10
 const share = (part, whole) => (whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000)
 const ratio = (a, b) => Math.round((a / b) * 100) / 100
-
-/** The parts under test, bundled from the sources of this checkout. */
-async function loadParts() {
-  const { build } = await import('vite')
-  const parent = join(root, 'out')
-  mkdirSync(parent, { recursive: true })
-  const folder = mkdtempSync(join(parent, 'bench-gate-'))
-  try {
-    await build({
-      root,
-      configFile: false,
-      logLevel: 'error',
-      build: {
-        ssr: join(import.meta.dirname, 'gate-parts.ts'),
-        outDir: folder,
-        target: 'node20.18',
-        rollupOptions: { output: { format: 'es', entryFileNames: 'parts.mjs' } },
-      },
-      // As in the app's own build: pure JavaScript goes into the bundle.
-      ssr: { noExternal: ['zod', 'yaml', 'js-yaml', 'json5', 'unbash'] },
-    })
-    return await import(pathToFileURL(join(folder, 'parts.mjs')).href)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
 
 function corpus(file) {
   const folder = process.env.NOMOS_BENCH_CORPORA ?? resolve(root, '../shared/corpora')
@@ -304,7 +278,7 @@ function search(parts, rules, log) {
 /** Runs the bench; `log` takes progress lines. */
 export async function run({ log }) {
   const wanted = (process.env.NOMOS_BENCH_PARTS ?? PARTS.join(',')).split(',')
-  const parts = await loadParts()
+  const parts = await loadParts('gate-parts.ts')
   const rules = parts.loadRiskRules(join(root, 'policies/risk'))
   const second = parts.createTreeSitterParser({
     info: () => {},

@@ -38,7 +38,7 @@ import {
   requestedLayer,
 } from '../domain/policy'
 import { redact } from '../domain/redact'
-import type { Clock, Feed, Ids, Store } from '../ports'
+import type { Clock, Feed, Ids, PolicySource, SourceEditing, SourceRead, Store } from '../ports'
 import type { Asker, Gate } from './gate'
 import { type Policy, type PolicyData, type PolicyFiles, policyAgent, stampOf } from './policy'
 import { lineDiff } from './policy-diff'
@@ -53,7 +53,6 @@ import {
   withHostPreset,
   withoutEntry,
 } from './policy-draft'
-import type { PolicySource, SourceEditing, SourceRead } from './policy-source'
 
 type Json = Readonly<Record<string, unknown>>
 

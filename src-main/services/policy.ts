@@ -39,9 +39,8 @@ import {
   type Switches,
 } from '../domain/policy'
 import { redact } from '../domain/redact'
-import type { Clock, Feed, Log, Store } from '../ports'
+import type { Clock, Feed, Log, PolicySource, Store } from '../ports'
 import type { Health } from './health'
-import type { PolicySource } from './policy-source'
 import { COMPOUND_SETTING } from './settings'
 
 /** The shipped data of the exec policy (`policies/`). */

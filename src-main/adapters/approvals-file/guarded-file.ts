@@ -19,26 +19,11 @@ import type { z } from 'zod'
 import { NomosError } from '../../../src-preload/contract/errors'
 import { sha256 } from '../../domain/ledger'
 import { fieldFaults } from '../../domain/policy'
+import type { SourceRead } from '../../ports'
 import { canonicalText, contentVersion } from './canonical'
 import { acquire, alive } from './file-lock'
 
 type Json = Readonly<Record<string, unknown>>
-
-/**
- * What stands in a policy file: nothing, a policy, or something that cannot be understood. `version` names the content; comments, order
- * and when an entry was last used do not count. `raw` is what is written again: it holds fields that nobody here knows.
- */
-export type FileRead<T> =
-  | { readonly kind: 'absent'; readonly path: string; readonly version: string }
-  | { readonly kind: 'file'; readonly path: string; readonly version: string; readonly file: T; readonly raw: Json }
-  | {
-      readonly kind: 'broken'
-      readonly path: string
-      readonly version: string
-      readonly problem: string
-      /** The text as it is, as far as it could be read. */
-      readonly text: string
-    }
 
 /** A change that fits and is not written yet. */
 export interface Prepared {
@@ -50,7 +35,7 @@ export interface Prepared {
 
 /** A file while its lock is held. */
 export interface Editing<T> {
-  read(): FileRead<T>
+  read(): SourceRead<T>
   /** Looks whether `next` may be written. Throws `bad_input` with path, value and what is allowed; nothing is written. */
   prepare(next: Json): Prepared
   /** Writes what was prepared last, whole or not at all. Answers where the file of before was kept; null when there was none. */
@@ -62,7 +47,7 @@ export interface Editing<T> {
 export interface GuardedFile<T> {
   readonly path: string
   /** Looks at the disk whenever it is asked, so that an outside edit counts from the next decision on. Parsed once for each content. */
-  read(): FileRead<T>
+  read(): SourceRead<T>
   /** The only way to write: under the lock, so that two editors never lose each other's change. */
   edit<R>(work: (file: Editing<T>) => R | Promise<R>): Promise<R>
   /** A text as the object it holds. Throws `bad_input` with the line for what is no JSON5; fields are looked at when it is prepared. */
@@ -160,7 +145,7 @@ export function createGuardedFile<T>(home: string, kind: FileKind<T>): GuardedFi
   const path = join(home, kind.name)
   const lastGood = `${path}.last-good`
   const backups = join(home, 'backups')
-  let kept: { readonly key: string; readonly value: FileRead<T> } | null = null
+  let kept: { readonly key: string; readonly value: SourceRead<T> } | null = null
 
   /** A good file with what it says, or the reason why it is none. */
   function understand(text: string): { readonly file: T; readonly raw: Json } | { readonly problem: string } {
@@ -185,8 +170,8 @@ export function createGuardedFile<T>(home: string, kind: FileKind<T>): GuardedFi
     return problem === null ? { file: parsed.data, raw } : { problem }
   }
 
-  function readNow(): FileRead<T> {
-    const broken = (problem: string, text: string): FileRead<T> => ({
+  function readNow(): SourceRead<T> {
+    const broken = (problem: string, text: string): SourceRead<T> => ({
       kind: 'broken',
       path,
       version: `broken-${sha256(`${problem}\n${text}`).slice(0, 16)}`,
@@ -208,7 +193,7 @@ export function createGuardedFile<T>(home: string, kind: FileKind<T>): GuardedFi
     return { kind: 'file', path, version: contentVersion(understood.raw), ...understood }
   }
 
-  function keepLastGood(value: FileRead<T>): void {
+  function keepLastGood(value: SourceRead<T>): void {
     if (value.kind !== 'file') return
     try {
       const text = canonicalText(value.raw)
@@ -224,7 +209,7 @@ export function createGuardedFile<T>(home: string, kind: FileKind<T>): GuardedFi
     }
   }
 
-  function read(): FileRead<T> {
+  function read(): SourceRead<T> {
     let key: string
     try {
       const found = lstatSync(path, { throwIfNoEntry: false, bigint: true })

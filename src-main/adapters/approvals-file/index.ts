@@ -2,7 +2,7 @@ import { sha256 } from '../../domain/ledger'
 import { ApprovalsFile, ConfigFile, normalizeApprovals } from '../../domain/policy'
 import { createGuardedFile, type GuardedFile } from './guarded-file'
 
-export type { Editing, FileRead, GuardedFile, Prepared } from './guarded-file'
+export type { Editing, GuardedFile, Prepared } from './guarded-file'
 
 /** The host's own policy: what may run at the machine that executes. */
 export const APPROVALS_FILE = 'exec-approvals.json'

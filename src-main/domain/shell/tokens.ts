@@ -1,21 +1,10 @@
-import type { DecodedWord, Token, TokenKind } from '../../../src-preload/contract/model'
+import { type DecodedWord, TOKEN_KINDS, type Token, type TokenKind } from '../../../src-preload/contract/model'
 import { unfold } from './invocations'
 import { parseShell } from './parse'
 import type { ParsedShell, SimpleCommand, Word } from './types'
 
 /** Kinds by number, so that a whole command can be painted into one array. 0 is what nobody has painted. */
-const KINDS: readonly (TokenKind | null)[] = [
-  null,
-  'program',
-  'argument',
-  'option',
-  'string',
-  'variable',
-  'operator',
-  'redirection',
-  'keyword',
-  'comment',
-]
+const KINDS: readonly (TokenKind | null)[] = [null, ...TOKEN_KINDS]
 const code = (kind: TokenKind): number => KINDS.indexOf(kind)
 
 const KEYWORDS = new Set(

@@ -1,6 +1,9 @@
 type Json = Readonly<Record<string, unknown>>
 
-/** What stands in a policy file at this moment. `version` names the content; `raw` is what is written again. */
+/**
+ * What stands in a policy file: nothing, a policy, or something that cannot be understood. `version` names the content; comments, order
+ * and when an entry was last used do not count. `raw` is what is written again: it holds fields that nobody here knows.
+ */
 export type SourceRead<T> =
   | { readonly kind: 'absent'; readonly path: string; readonly version: string }
   | { readonly kind: 'file'; readonly path: string; readonly version: string; readonly file: T; readonly raw: Json }
