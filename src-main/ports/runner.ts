@@ -1,29 +1,16 @@
-import type { Endpoint, FileIdentity, KeyFingerprint, Plan } from '../../src-preload/contract/model'
+import type {
+  Endpoint,
+  FileIdentity,
+  KeyFingerprint,
+  Plan,
+  ProgramPin,
+  ScriptOperand,
+} from '../../src-preload/contract/model'
 
 export interface SandboxDraft {
   readonly profile: 'files'
   /** Words that may name files, as typed. Each has to be a plain readable file that no link leads to, or not be there. */
   readonly operands: readonly string[]
-}
-
-/**
- * A program file to pin. `name` is looked for on PATH, or is a path: one that begins with `~/` counts from the home folder, another relative
- * one from `folder`, which itself counts from the working folder (`cd x && ./y`); the empty text is the working folder.
- */
-export interface ProgramPin {
-  readonly typed: string
-  readonly name: string
-  readonly folder: string
-  /** Looked for in the packages installed around the folder (`npx name`) instead of on PATH. */
-  readonly fromPackage: { readonly runner: string; readonly orPath: boolean } | null
-}
-
-/** The script file an interpreter is given; `searched`: on PATH first when it has no slash. */
-export interface ScriptOperand {
-  readonly typed: string
-  readonly path: string
-  readonly folder: string
-  readonly searched: boolean
 }
 
 /** What a runner needs to know to prepare a plan at its place. */

@@ -1,8 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
 import { NomosError } from '../../../src-preload/contract/errors'
-import type { FileIdentity } from '../../../src-preload/contract/model'
-import type { ProgramPin, ScriptOperand } from '../../ports'
+import type { FileIdentity, ProgramPin, ScriptOperand } from '../../../src-preload/contract/model'
 import { fileIdentity, firstLine, NotAFile, resolveProgram, withoutDots } from './identity'
 
 /** Where names lead from at this place and moment. */

@@ -1,31 +1,10 @@
+import type { ProgramPin, ScriptOperand } from '../../../src-preload/contract/model'
 import { isInterpreter, scriptsOf } from './interpreters'
 import { MAX_WRAPPERS } from './limits'
 import { packageRun } from './package-runners'
 import { parseShell } from './parse'
 import type { SimpleCommand, Word } from './types'
 import { programName, suspectedName, unwrap } from './unwrap'
-
-/** A file that has to stay what it is from the approval to the run: a program, by the name it is called by. */
-export interface ProgramPin {
-  /** As typed. */
-  readonly typed: string
-  /** The name to look for on PATH, or a path; a relative one counts from `folder`, and one that begins with `~/` from the home folder. */
-  readonly name: string
-  /** Where the command has gone by then (`cd x && …`), from the folder it starts in; the empty text for that folder itself. */
-  readonly folder: string
-  /** Looked for in the packages installed around the folder instead of on PATH; null for a plain program. */
-  readonly fromPackage: { readonly runner: string; readonly orPath: boolean } | null
-}
-
-/** The one script file an interpreter is given. */
-export interface ScriptOperand {
-  readonly typed: string
-  /** A path as in `ProgramPin.name`. */
-  readonly path: string
-  readonly folder: string
-  /** Looked for on PATH first when it has no slash (`source x`, `perl -S x`). */
-  readonly searched: boolean
-}
 
 /** What a command starts, as far as its text tells. */
 export interface ProgramsOf {

@@ -62,6 +62,28 @@ export const Endpoint = z
   .readonly()
 export type Endpoint = z.infer<typeof Endpoint>
 
+/** A file that has to stay what it is from the approval to the run: a program, by the name it is called by. */
+export interface ProgramPin {
+  /** As typed. */
+  readonly typed: string
+  /** The name to look for on PATH, or a path; a relative one counts from `folder`, and one that begins with `~/` from the home folder. */
+  readonly name: string
+  /** Where the command has gone by then (`cd x && …`), from the folder it starts in; the empty text for that folder itself. */
+  readonly folder: string
+  /** Looked for in the packages installed around the folder instead of on PATH; null for a plain program. */
+  readonly fromPackage: { readonly runner: string; readonly orPath: boolean } | null
+}
+
+/** The one script file an interpreter is given. */
+export interface ScriptOperand {
+  readonly typed: string
+  /** A path as in `ProgramPin.name`. */
+  readonly path: string
+  readonly folder: string
+  /** Looked for on PATH first when it has no slash (`source x`, `perl -S x`). */
+  readonly searched: boolean
+}
+
 /** Everything that was agreed to. The digest is SHA-256 over the canonical JSON of all other fields. */
 export const Plan = z
   .object({
