@@ -15,8 +15,9 @@ import { fileLog, makeHome, systemClock, systemIds } from './adapters/system'
 import { createTreeSitterParser } from './adapters/tree-sitter'
 import { redact } from './domain/redact'
 import type { RuleSet } from './domain/risk'
-import type { Clock, Dispatch, Log, Secrets } from './ports'
+import type { Clock, Desktop, Dispatch, Log, Secrets } from './ports'
 import { createAgentLoop } from './services/agent-loop'
+import { createAnnouncements } from './services/announcements'
 import { createApi } from './services/api'
 import { createApprovalDesk } from './services/approval-desk'
 import { type Examination, examine } from './services/doctor'
@@ -26,7 +27,9 @@ import { createGate } from './services/gate'
 import { createHealth, type Health } from './services/health'
 import { createPolicy, NO_POLICY_DATA, type Policy, type PolicyData } from './services/policy'
 import { createPolicyDesk } from './services/policy-desk'
+import { createPreview } from './services/preview'
 import { createSettings } from './services/settings'
+import { createUndo } from './services/undo'
 
 export interface CoreConfig {
   /** Nomos's own folder, absolute. */
@@ -36,6 +39,8 @@ export interface CoreConfig {
   readonly version: string
   readonly secrets: Secrets
   readonly headless: boolean
+  /** The desktop with its notices and its tray; null or left out on a headless host. */
+  readonly desktop?: Desktop | null
   readonly env?: NodeJS.ProcessEnv
   readonly clock?: Clock
 }
@@ -45,6 +50,8 @@ export interface Core {
   readonly dispatch: Dispatch
   /** Follows events across a restart of the inside (after a damaged database was set aside). */
   subscribe(listener: (event: Numbered) => void): () => void
+  /** Brings a card into sight in every window: somebody clicked a notice or an entry of the tray. */
+  reveal(executionId: string): void
   /** Opens the control socket. Requests are answered from the beginning, with or without it. */
   start(): Promise<void>
   stop(): Promise<void>
@@ -92,6 +99,7 @@ function quarantineDatabase(home: string, clock: Clock): void {
 
 interface Inside {
   readonly dispatch: Dispatch
+  readonly reveal: (executionId: string) => void
   readonly subscribe: (listener: (event: Numbered) => void) => () => void
   start(): Promise<void>
   stop(): Promise<void>
@@ -130,6 +138,7 @@ export function createCore(config: CoreConfig): Core {
 
   return {
     dispatch: (caller, route, input) => inside.dispatch(caller, route, input),
+    reveal: (executionId) => inside.reveal(executionId),
     subscribe(listener) {
       listeners.add(listener)
       return () => {
@@ -211,7 +220,15 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     log,
   })
   const fleet = createFleet({ store, probe: ssh, clock, feed })
-  const settings = createSettings({ store, secrets, feed, clock, log, highlighting: () => policy.highlighting('main') })
+  const settings = createSettings({
+    store,
+    secrets,
+    feed,
+    clock,
+    log,
+    highlighting: () => policy.highlighting('main'),
+    desktop: config.desktop ?? null,
+  })
 
   let rules: RuleSet | null = null
   const loadRules = (): RuleSet => {
@@ -233,7 +250,10 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
   }
 
   const secondParser = createTreeSitterParser(log)
+  // Both are made of the gate's own reads.
+  const undo = createUndo({ store, log })
   const gate = createGate({
+    undo,
     store,
     clock,
     ids,
@@ -254,6 +274,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     resolve: (slug) => fleet.resolve(slug),
     reached: (destinations) => fleet.reached(destinations),
   })
+  const preview = createPreview({ gate })
   const soul = readFileSync(join(config.resources, 'policies', 'soul.md'), 'utf8')
   const loop = createAgentLoop({
     store,
@@ -301,6 +322,17 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     clock,
     ids,
   })
+  const announcements = createAnnouncements({
+    store,
+    clock,
+    feed,
+    log,
+    announcers: () => [...(config.desktop?.announcers ?? []), control.announcer],
+    desktop: config.desktop ?? null,
+    use: () => settings.desktop().notifications,
+    // Without a window, what nobody can be told of was decided when it was asked for.
+    undelivered: (id) => (config.headless ? Promise.resolve() : gate.undelivered(id)),
+  })
   const desk = createApprovalDesk({
     store,
     clock,
@@ -343,6 +375,9 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     policy,
     policyDesk,
     settings,
+    undo,
+    preview,
+    announcements,
     doctor: () => {
       // A file that was mended a moment ago is not reported as broken.
       policy.check()
@@ -364,15 +399,18 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
   gate.recover()
   policy.check()
   desk.expire()
+  gate.onSettled((execution) => void undo.after(execution))
   loop.resume()
 
   return {
     dispatch,
     subscribe: (listener) => feed.subscribe(listener),
+    reveal: (executionId) => feed.publish({ type: 'reveal', executionId }),
     async start() {
       // Read before the first request needs them, but not while the window comes up. A fault is told by the health bar.
       clock.after(WARM_UP_MS, loadRules)
       policy.watch()
+      announcements.look()
       clock.after(WARM_UP_MS, () => void secondParser.ready())
       try {
         await control.start()
@@ -388,6 +426,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
       }
     },
     async stop() {
+      announcements.close()
       desk.close()
       loop.close()
       // In this order, so that whoever follows a run at the socket still hears of its end.

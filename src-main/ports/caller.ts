@@ -10,6 +10,8 @@ export interface Caller {
    * passed the challenge of the control socket. Only such a caller may answer approvals, change policy or flip switches.
    */
   readonly operator: boolean
+  /** True when the screen is known to be locked: then a notice or the tray approves nothing. */
+  readonly locked?: boolean
 }
 
 /** Parses, routes, answers. Never rejects: every fault is an envelope. */

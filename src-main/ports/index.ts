@@ -1,6 +1,7 @@
 export * from './announcer'
 export * from './caller'
 export * from './clock'
+export * from './desktop'
 export * from './hosts'
 export * from './log'
 export * from './model'

@@ -98,6 +98,8 @@ export interface RunHandle {
 export interface RunMode {
   /** True for a run nobody was asked about: it gets a scrubbed environment. */
   readonly automatic: boolean
+  /** What the command reads from its standard input; nothing when left out. Only for a run of `plan.script`. */
+  readonly input?: Uint8Array | undefined
 }
 
 /** The only thing that may start a process or open a channel. Reached by the gate alone. */

@@ -3,8 +3,10 @@ import type {
   ApprovalView,
   Classification,
   Decision,
+  Dependent,
   ExecutionState,
   ExecutionView,
+  HistoryFilter,
   Host,
   LedgerEntry,
   LedgerKind,
@@ -14,7 +16,19 @@ import type {
   Risk,
   Session,
   Settlement,
+  UndoOffer,
 } from '../../src-preload/contract/model'
+
+/** What was found out at the request and is shown on the card; all text redacted. Stored as it is. */
+export interface ExecutionFacts {
+  /** Requests with the same key ask for the same thing at the same place. */
+  readonly group: string
+  /** The target and the known targets the command is carried on to. */
+  readonly reached: readonly string[]
+  readonly undo: UndoOffer | null
+  /** The execution that this one takes back. */
+  readonly undoOf: string | null
+}
 
 /** A new row of `executions`, written in one transaction with its approval (if any) and its ledger entry. All text is redacted. */
 export interface NewExecution {
@@ -36,6 +50,7 @@ export interface NewExecution {
   readonly failure: string | null
   readonly requestedAt: number
   readonly retryOf: string | null
+  readonly facts: ExecutionFacts
   /** HMAC of principal, session, target, command, cwd and env: the same pending request gives the same key. */
   readonly dedupKey: string
   readonly planDigest: string
@@ -94,6 +109,7 @@ export interface Store {
     states?: readonly ExecutionState[]
     before: string | null
     limit: number
+    filter?: HistoryFilter | undefined
   }): readonly ExecutionView[]
   executionsOfSession(session: string, ids: readonly string[]): readonly ExecutionView[]
   openExecutions(): readonly ExecutionView[]
@@ -154,6 +170,11 @@ export interface Store {
   removeHost(slug: string, at: number): boolean
   /** How many entities are known to depend on this one, over any number of steps. */
   dependents(slug: string): number
+  /** Those of `dependents` for several places together, nearest first, at most `limit`, and how many there are in all. */
+  dependentsOf(
+    slugs: readonly string[],
+    limit: number,
+  ): { readonly total: number; readonly dependents: readonly Dependent[] }
 
   setting(name: string): string | null
   settings(prefix: string): Readonly<Record<string, string>>

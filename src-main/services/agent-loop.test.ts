@@ -168,6 +168,7 @@ function addExecution(
       failure: null,
       requestedAt: 1,
       retryOf: null,
+      facts: { group: 'g', reached: ['local'], undo: null, undoOf: null },
       dedupKey: run.id,
       planDigest: 'd',
       planMac: 'm',

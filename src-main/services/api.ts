@@ -8,18 +8,22 @@ import {
   type RouteOutput,
   routes,
 } from '../../src-preload/contract'
-import type { ApprovalView, DoctorCheck, Principal } from '../../src-preload/contract/model'
+import { type ApprovalView, type DoctorCheck, FINAL_STATES, type Principal } from '../../src-preload/contract/model'
+import { answerPlaceOf } from '../domain/approval'
 import type { Caller, Clock, Dispatch, Feed, Ids, Log, Store } from '../ports'
 import type { AgentLoop } from './agent-loop'
+import type { Announcements } from './announcements'
 import type { ApprovalDesk } from './approval-desk'
 import type { Fleet } from './fleet'
 import type { Gate, RunRequest } from './gate'
 import type { Health } from './health'
 import type { Policy } from './policy'
 import type { PolicyDesk } from './policy-desk'
+import type { Preview } from './preview'
 import { parseRunCommand } from './run-command'
 import type { Settings } from './settings'
 import { withParts } from './understanding'
+import type { Undo } from './undo'
 
 export interface ApiDeps {
   readonly store: Store
@@ -35,6 +39,9 @@ export interface ApiDeps {
   readonly policy: Policy
   readonly policyDesk: PolicyDesk
   readonly settings: Settings
+  readonly undo: Pick<Undo, 'request' | 'stateOf'>
+  readonly preview: Preview
+  readonly announcements: Pick<Announcements, 'shown'>
   readonly doctor: () => Promise<readonly DoctorCheck[]>
   readonly version: string
   readonly home: string
@@ -46,6 +53,10 @@ export type Handlers = {
 }
 
 const done = { done: true } as const
+/** More than this cannot be read by anybody; the oldest are asked for page by page. */
+const MOST_PENDING = 1000
+/** Dependents named on a card; the others are counted. */
+const MOST_DEPENDENTS = 30
 const NEW_SESSION = 'New session'
 const TITLE_LENGTH = 60
 
@@ -84,9 +95,23 @@ export function createApi(deps: ApiDeps): Dispatch {
     return approval
   }
 
+  /** What stands on a card beside the row: all of it is worked out anew each time, so that it is true at this moment. */
+  function shownCard(execution: ExecutionView): ExecutionView {
+    const view = withParts(execution)
+    const undoState = FINAL_STATES.includes(view.state) ? deps.undo.stateOf(view) : null
+    if (view.state !== 'pending_approval') return undoState === null ? view : { ...view, undoState }
+    const targets = view.reached ?? [view.target]
+    return {
+      ...view,
+      answerAt: answerPlaceOf(view),
+      blast: { targets, ...store.dependentsOf(targets, MOST_DEPENDENTS) },
+      preview: deps.preview.labelOf(view),
+    }
+  }
+
   /** A running execution shows what has come so far; the store knows only the end. */
   function withLiveOutput(execution: ExecutionView): ExecutionView {
-    const shown = withParts(execution)
+    const shown = shownCard(execution)
     if (execution.state !== 'running') return shown
     const output = gate.output(execution.id)
     return output === null ? shown : { ...shown, output: output.text.slice(0, 4096), outputBytes: output.bytes }
@@ -100,7 +125,7 @@ export function createApi(deps: ApiDeps): Dispatch {
     }
     const execution = await gate.request(operator(session), request)
     if (session !== null) showInSession(session, execution)
-    return withParts(execution)
+    return shownCard(execution)
   }
 
   /** One card for one execution in a conversation: the same request again while it waits brings no second one. */
@@ -251,8 +276,8 @@ export function createApi(deps: ApiDeps): Dispatch {
     },
 
     'executions.get': (_caller, { id }) => requireExecution(id),
-    'executions.list': (_caller, { states, before, limit }) => {
-      const rows = store.executions({ ...(states ? { states } : {}), before, limit: limit + 1 })
+    'executions.list': (_caller, { states, before, limit, filter }) => {
+      const rows = store.executions({ ...(states ? { states } : {}), before, limit: limit + 1, filter })
       return { executions: rows.slice(0, limit).map(withLiveOutput), more: rows.length > limit }
     },
     'executions.request': (caller, { target, command, purpose, session }) =>
@@ -297,8 +322,37 @@ export function createApi(deps: ApiDeps): Dispatch {
       }
     },
 
+    'executions.preview': (_caller, { id }) => deps.preview.show(requireExecution(id)),
+    'executions.undo': (caller, { id }) => {
+      const before = requireExecution(id)
+      const { command, purpose, input } = deps.undo.request(before)
+      return requestInSession(
+        caller,
+        caller.operator && before.session !== null && store.session(before.session) !== null ? before.session : null,
+        {
+          target: before.target,
+          command,
+          purpose,
+          declaredRisk: null,
+          cwd: null,
+          verify: null,
+          input,
+          undoOf: id,
+        },
+      )
+    },
+
     'approvals.pending': () =>
-      store.executions({ states: ['pending_approval'], before: null, limit: 200 }).map(withParts),
+      store.executions({ states: ['pending_approval'], before: null, limit: MOST_PENDING }).map(shownCard),
+    'approvals.answerMany': (caller, { items, answer }) => {
+      requireOperator(caller)
+      return { results: desk.answerMany(caller, items, answer) }
+    },
+    'approvals.shown': (caller, { items }) => {
+      requireOperator(caller)
+      deps.announcements.shown(items.map(({ id }) => id))
+      return done
+    },
     'approvals.answer': (caller, { id, answer, digest }) =>
       answer.kind === 'approve-always'
         ? desk.answerAlways(caller, id, answer, digest)
@@ -339,10 +393,21 @@ export function createApi(deps: ApiDeps): Dispatch {
       requireOperator(caller)
       return settings.savePreferences(input)
     },
+    'settings.saveDesktop': (caller, input) => {
+      requireOperator(caller)
+      return settings.saveDesktop(input)
+    },
     'policy.show': () => policy.show('main'),
     'policy.setSwitch': (caller, { name, on }) => {
       requireOperator(caller)
       policy.setSwitch(name, on, 'operator')
+      return policy.show('main')
+    },
+    'policy.setNeverAuto': (caller, { target, on }) => {
+      requireOperator(caller)
+      // Switched off also for one that is gone, so that nothing is left behind.
+      if (on) fleet.resolve(target)
+      policy.setNeverAuto(target, on, 'operator')
       return policy.show('main')
     },
     'policy.inspect': (_caller, { agent, target, session }) => policyDesk.inspect(agent, target, session),

@@ -1,12 +1,21 @@
 import { NomosError } from '../../src-preload/contract/errors'
-import type { AlwaysOffer, ApprovalView, ExecutionView, Settlement } from '../../src-preload/contract/model'
-import { phraseFits } from '../domain/approval'
+import type {
+  AlwaysOffer,
+  AnswerResult,
+  ApprovalView,
+  ExecutionView,
+  Settlement,
+  Shown,
+} from '../../src-preload/contract/model'
+import { answerPlaceOf, phraseFits, SURFACE_RIGHTS } from '../domain/approval'
 import { redact } from '../domain/redact'
 import type { Caller, Clock, Feed, Log, Store } from '../ports'
 
 export type Answer =
   | { readonly kind: 'approve'; readonly phrase: string | null }
   | { readonly kind: 'deny'; readonly note: string | null }
+  /** "Request changes": denied, with a note that goes back to whoever asked. */
+  | { readonly kind: 'changes'; readonly note: string }
 
 /** What "allow always" stores, and whether it may. `services/policy-desk.ts` has it. */
 export interface AlwaysDesk {
@@ -20,9 +29,19 @@ export interface AlwaysDesk {
 export interface ApprovalDesk {
   /**
    * The one place an approval is answered at. Settles once; a later answer gets `already_settled` with by whom, how and when, and
-   * is recorded. Throws `forbidden`, `not_found`, `already_settled`, `expired`, `drift`, `wrong_phrase` or `phrase_paused`.
+   * is recorded. `words` are what the operator typed, where the answer came by words. Throws `forbidden`, `not_found`, `already_settled`, `expired`, `drift`, `wrong_phrase` or `phrase_paused`.
    */
-  answer(caller: Caller, approvalId: string, answer: Answer, digest: string): ApprovalView
+  answer(caller: Caller, approvalId: string, answer: Answer, digest: string, words?: string): ApprovalView
+  /**
+   * Several at once, each settled on its own. Approving leaves out what takes its card or a phrase, and says so. Never throws for one
+   * of them.
+   */
+  answerMany(
+    caller: Caller,
+    items: readonly Shown[],
+    answer: { readonly kind: 'approve' } | { readonly kind: 'deny'; readonly note: string | null },
+    words?: string,
+  ): readonly AnswerResult[]
   /**
    * "Allow always": settles as `answer` does, runs it, and stores what was offered. The words to store are worked out first, so that nothing is
    * settled when there is nothing to store (`bad_input` with the reason). When the file cannot be written it has run once, and
@@ -33,6 +52,7 @@ export interface ApprovalDesk {
     approvalId: string,
     options: { readonly expiresAt: number | null; readonly scope: 'target' | 'session' },
     digest: string,
+    words?: string,
   ): Promise<ApprovalView>
   /** Closes what has run out and plans the next look. Called at start and by itself from then on. */
   expire(): void
@@ -51,6 +71,8 @@ export interface DeskDeps {
   /** Tells everybody that an execution has another state. */
   readonly announce: (executionId: string) => void
   readonly always: AlwaysDesk
+  /** Ms of running time, which nobody can set; default: that of the process. */
+  readonly running?: () => number
 }
 
 const MAX_PHRASE_TRIES = 5
@@ -70,6 +92,19 @@ function settledSentence(approval: ApprovalView, now: number): string {
 export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
   const { store, clock, feed } = deps
   const wrongPhrases = new Map<string, number[]>()
+  /** When an approval was first looked at, in running time, with what it had left then: the wall clock may be set back. */
+  const seen = new Map<string, { readonly at: number; readonly left: number }>()
+  const running = deps.running ?? (() => performance.now())
+
+  /** Ms that an approval has left; by the wall clock or by running time, whichever ends sooner. */
+  function left(approval: ApprovalView): number {
+    const lifetime = approval.expiresAt - approval.createdAt
+    const byWall = Math.min(approval.expiresAt - clock.now(), lifetime)
+    const first = seen.get(approval.id)
+    if (first !== undefined) return Math.min(byWall, first.left - (running() - first.at))
+    seen.set(approval.id, { at: running(), left: byWall })
+    return byWall
+  }
   let forget: (() => void) | null = null
 
   function refused(caller: Caller, approval: ApprovalView, code: string): void {
@@ -100,7 +135,8 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
 
   function requirePhrase(caller: Caller, approval: ApprovalView, typed: string | null): void {
     if (approval.outcome !== 'confirm' || approval.phrase === null) return
-    if (caller.surface !== 'window' && !(deps.headless && caller.surface === 'cli')) {
+    const { phrase } = SURFACE_RIGHTS[caller.surface]
+    if (phrase === 'never' || (phrase === 'headless' && !deps.headless)) {
       refused(caller, approval, 'forbidden')
       throw new NomosError(
         'forbidden',
@@ -126,7 +162,7 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
   }
 
   const desk: ApprovalDesk = {
-    answer(caller, approvalId, answer, digest) {
+    answer(caller, approvalId, answer, digest, words) {
       const approval = store.approval(approvalId)
       if (approval === null) throw new NomosError('not_found', `There is no approval "${approvalId}".`, { field: 'id' })
       if (!caller.operator) {
@@ -139,11 +175,12 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
         refused(caller, approval, 'already_settled')
         throw new NomosError('already_settled', settledSentence(approval, clock.now()), { field: 'id' })
       }
-      if (approval.expiresAt <= clock.now()) {
+      if (left(approval) <= 0) {
         expireOne(approval)
         refused(caller, approval, 'expired')
         throw new NomosError('expired', 'It ran out before this answer came. Ask again.', { field: 'id' })
       }
+      requireRight(caller, approval, answer)
       if (digest !== approval.digest) {
         refused(caller, approval, 'drift')
         throw new NomosError('drift', 'What was shown is not what waits. Read the card again and answer then.', {
@@ -151,11 +188,12 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
         })
       }
       const base = { by: 'operator', surface: caller.surface, at: clock.now() }
+      const said = words === undefined ? null : redact(words).text
       if (answer.kind === 'approve') {
         requirePhrase(caller, approval, answer.phrase)
         settle(caller, approval, 'approved', {
           ...base,
-          words: approval.outcome === 'confirm' ? approval.phrase : null,
+          words: approval.outcome === 'confirm' ? approval.phrase : said,
           note: null,
         })
         // The claim decides whether it runs; a refusal at the start is the execution's own state.
@@ -164,15 +202,15 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
           .catch((error) => deps.log.warn('an approved run was not started', { error: String(error) }))
       } else {
         const note = answer.note === null || answer.note.trim() === '' ? null : redact(answer.note.trim()).text
-        settle(caller, approval, 'denied', { ...base, words: null, note })
+        settle(caller, approval, 'denied', { ...base, words: said, note }, answer.kind === 'changes')
       }
       return store.approval(approvalId) ?? approval
     },
 
-    async answerAlways(caller, approvalId, options, digest) {
+    async answerAlways(caller, approvalId, options, digest, words) {
       const approval = store.approval(approvalId)
       const execution = approval === null ? null : store.execution(approval.executionId)
-      const mayAlways = caller.operator && (caller.surface === 'window' || caller.surface === 'cli')
+      const mayAlways = caller.operator && SURFACE_RIGHTS[caller.surface].always
       // Whoever may not, or comes late, gets the same words as for a plain answer.
       if (approval === null || execution === null || !caller.operator || approval.state !== 'pending')
         return desk.answer(caller, approvalId, { kind: 'approve', phrase: null }, digest)
@@ -182,7 +220,7 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
           'forbidden',
           approval.outcome === 'confirm'
             ? 'What takes a typed phrase is never allowed for always.'
-            : '"Allow always" is answered on the card or at a terminal.',
+            : '"Allow always" is answered on the card, with /approve, or at a terminal.',
           { field: 'answer' },
         )
       }
@@ -203,7 +241,7 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
             field: 'answer',
           },
         )
-      const settled = desk.answer(caller, approvalId, { kind: 'approve', phrase: null }, digest)
+      const settled = desk.answer(caller, approvalId, { kind: 'approve', phrase: null }, digest, words)
       try {
         await deps.always.store(execution, entries)
       } catch (error) {
@@ -220,13 +258,49 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
       return settled
     },
 
+    answerMany(caller, items, answer, words) {
+      return items.map(({ id, digest }): AnswerResult => {
+        try {
+          if (answer.kind === 'approve') {
+            const approval = store.approval(id)
+            const execution = approval === null ? null : store.execution(approval.executionId)
+            // With several at once nobody has looked at each: what asks for a look keeps waiting.
+            if (execution !== null && approval?.state === 'pending' && answerPlaceOf(execution) !== 'anywhere') {
+              const phrase = answerPlaceOf(execution) === 'phrase'
+              return {
+                id,
+                ok: false,
+                code: 'forbidden',
+                sentence: phrase ? 'It takes its typed phrase, on its card.' : 'It is answered on its own card.',
+              }
+            }
+          }
+          const settled = desk.answer(
+            caller,
+            id,
+            answer.kind === 'approve' ? { kind: 'approve', phrase: null } : answer,
+            digest,
+            words,
+          )
+          return { id, ok: true, code: null, sentence: `It is ${settled.state}.` }
+        } catch (error) {
+          if (!(error instanceof NomosError)) throw error
+          return { id, ok: false, code: error.code, sentence: error.message }
+        }
+      })
+    },
+
     expire() {
       forget?.()
-      const now = clock.now()
-      for (const approval of store.pendingApprovals()) if (approval.expiresAt <= now) expireOne(approval)
-      const next = store
-        .pendingApprovals()
-        .reduce((least, { expiresAt }) => Math.min(least, expiresAt - now), EXPIRY_CHECK_MS)
+      let next = EXPIRY_CHECK_MS
+      const waiting = store.pendingApprovals()
+      for (const approval of waiting) {
+        const rest = left(approval)
+        if (rest <= 0) expireOne(approval)
+        else next = Math.min(next, rest)
+      }
+      const ids = new Set(waiting.map(({ id }) => id))
+      for (const id of seen.keys()) if (!ids.has(id)) seen.delete(id)
       forget = clock.after(Math.max(1, next), () => desk.expire())
     },
 
@@ -235,13 +309,52 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
     },
   }
 
-  function settle(caller: Caller, approval: ApprovalView, to: 'approved' | 'denied', settlement: Settlement): void {
+  /** What a surface may not answer is refused there, whatever it showed. */
+  function requireRight(caller: Caller, approval: ApprovalView, answer: Answer): void {
+    const rights = SURFACE_RIGHTS[caller.surface]
+    const no = (sentence: string): never => {
+      refused(caller, approval, 'forbidden')
+      throw new NomosError('forbidden', sentence, { field: 'answer' })
+    }
+    switch (answer.kind) {
+      case 'deny':
+        if (!rights.deny) no('This surface answers nothing.')
+        return
+      case 'changes':
+        if (!rights.changes) no('Changes are asked for on the card or at a terminal.')
+        return
+      case 'approve': {
+        const execution = store.execution(approval.executionId)
+        const place = execution === null ? 'card' : answerPlaceOf(execution)
+        // The phrase has its own words, which say what to type and where.
+        if (place === 'phrase') return
+        if (!rights.once.includes(place))
+          no('This is answered on its card, where what depends on it is shown. Open the card, or deny it here.')
+        if (caller.locked === true && !rights.once_locked)
+          no('The screen is locked, so nothing is approved here. Unlock it first.')
+        return
+      }
+    }
+  }
+
+  function settle(
+    caller: Caller,
+    approval: ApprovalView,
+    to: 'approved' | 'denied',
+    settlement: Settlement,
+    changes = false,
+  ): void {
     const execution =
       to === 'approved'
         ? { state: 'approved' as const, reason: null }
         : {
             state: 'denied' as const,
-            reason: settlement.note === null ? 'Denied by the operator.' : `Denied by the operator: ${settlement.note}`,
+            reason:
+              settlement.note === null
+                ? 'Denied by the operator.'
+                : changes
+                  ? `The operator asks for changes: ${settlement.note}`
+                  : `Denied by the operator: ${settlement.note}`,
           }
     if (!store.settleApproval(approval.id, to, settlement, execution)) {
       const now = store.approval(approval.id) ?? approval

@@ -40,7 +40,7 @@ export interface LookedUpFor {
 
 /** What is looked at a place for. `sandbox` null: none was agreed to, so none is looked for. */
 type AskedOf = Pick<Plan, 'script' | 'cwd' | 'env'> & Partial<Pick<Plan, 'sandbox'>>
-type AgreedOf = Pick<Plan, 'agent' | 'session' | 'script' | 'env' | 'verify' | 'limits' | 'argv' | 'sandbox'>
+type AgreedOf = Pick<Plan, 'agent' | 'session' | 'script' | 'env' | 'verify' | 'limits' | 'argv' | 'sandbox' | 'input'>
 
 /** The gate's first half: what a command means at its place, and the plan that would be agreed to. It changes nothing. */
 export interface GateJudge {
@@ -228,6 +228,7 @@ export function createGateJudge(deps: GateJudgeDeps): GateJudge {
       argv,
       script: agreed.script,
       verify: agreed.verify,
+      ...(agreed.input ? { input: agreed.input } : {}),
       env: agreed.env,
       executable: prepared.executable,
       programs: prepared.programs,

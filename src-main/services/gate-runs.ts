@@ -30,7 +30,7 @@ export interface GateRunsDeps {
 /** The gate's second half: what happens to an execution from its claim to its written end. Only the gate makes one. */
 export interface GateRuns {
   /** Spawns a claimed execution. Whatever happens then, its end is written. */
-  run(executionId: string, plan: Plan, automatic: boolean): void
+  run(executionId: string, plan: Plan, automatic: boolean, input?: Uint8Array): void
   /** Ends a run; false when there is none of this id. */
   stop(executionId: string, by: string): boolean
   readonly outputs: Outputs
@@ -86,6 +86,7 @@ function endState(
 const verifying = (plan: Plan, script: string): Plan => ({
   ...plan,
   script,
+  input: null,
   argv: literalArgv(script),
   sandbox: null,
   folder: null,
@@ -100,7 +101,7 @@ export function createGateRuns(deps: GateRunsDeps): GateRuns {
   const live = new Map<string, LiveRun>()
   let closing = false
 
-  function run(executionId: string, plan: Plan, automatic: boolean): void {
+  function run(executionId: string, plan: Plan, automatic: boolean, input?: Uint8Array): void {
     const recorder = new OutputRecorder(executionId, {
       redactor: createStreamRedactor,
       redact: (text) => redact(text).text,
@@ -113,10 +114,10 @@ export function createGateRuns(deps: GateRunsDeps): GateRuns {
     deps.changed(executionId)
 
     const runner = deps.runnerFor(plan.kind)
-    const attempt = (what: Plan, timeoutMs: number, unasked: boolean): Promise<RunEnd> => {
+    const attempt = (what: Plan, timeoutMs: number, unasked: boolean, given?: Uint8Array): Promise<RunEnd> => {
       const handle = runner.start(
         what,
-        { automatic: unasked },
+        { automatic: unasked, ...(given === undefined ? {} : { input: given }) },
         {
           started: () => {},
           output: (stream, bytes) => {
@@ -143,7 +144,7 @@ export function createGateRuns(deps: GateRunsDeps): GateRuns {
       let end: RunEnd
       let verified: boolean | null = null
       try {
-        end = await attempt(plan, plan.limits.timeoutMs, automatic)
+        end = await attempt(plan, plan.limits.timeoutMs, automatic, input)
         if (plan.verify !== null && end.kind === 'exited' && end.exitCode === 0 && entry.stopping === null) {
           recorder.add('stdout', Buffer.from(`\n— verifying: ${redact(plan.verify).text}\n`))
           const check = await attempt(verifying(plan, plan.verify), AUTOMATIC_LIMIT_MS, true)

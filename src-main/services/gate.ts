@@ -15,7 +15,7 @@ import {
   type TraceStep,
 } from '../../src-preload/contract/model'
 import { phraseFor, planDrift, planMac, sealPlan } from '../domain/approval'
-import { canonicalJson, hmac } from '../domain/ledger'
+import { canonicalJson, hmac, sha256 } from '../domain/ledger'
 import { compoundAlone, decide, fallbackOf, type Question, type Switches } from '../domain/policy'
 import { mapSpan, redact } from '../domain/redact'
 import { phraseVerb, type RuleSet } from '../domain/risk'
@@ -28,6 +28,7 @@ import { AUTOMATIC_LIMIT_MS, createGateRuns } from './gate-runs'
 import type { Health } from './health'
 import { type Layers, type Policy, type PolicyFiles, policyAgent, type Vouch } from './policy'
 import { classifierTrace, redactClassification } from './understanding'
+import type { Taken, Undo } from './undo'
 
 /** How long an approval waits, in ms. */
 export const APPROVAL_MS = 60 * 60 * 1000
@@ -45,6 +46,10 @@ export interface RunRequest {
   readonly verify: string | null
   readonly env?: Readonly<Record<string, string>>
   readonly retryOf?: string | null
+  /** What the command reads from its standard input, and what that is, in words. */
+  readonly input?: { readonly bytes: Uint8Array; readonly what: string } | null
+  /** The execution that this one takes back. */
+  readonly undoOf?: string | null
 }
 
 /** What is weighed without being asked for. */
@@ -82,7 +87,12 @@ export interface GateDeps {
   readonly rules: () => RuleSet
   readonly posture: () => Posture
   readonly secondParser: SecondParser
-  readonly policy: Pick<Policy, 'layers' | 'vouch' | 'used' | 'placeRefusal' | 'locates'> & { switches(): Switches }
+  readonly policy: Pick<Policy, 'layers' | 'vouch' | 'used' | 'placeRefusal' | 'locates'> & {
+    switches(): Switches
+    neverAuto?(): readonly string[]
+  }
+  /** Left out: nothing is kept. */
+  readonly undo?: Pick<Undo, 'offer' | 'take' | 'keep' | 'input'>
   /** False when nobody can be asked at this moment; then `askFallback` decides at once. Left out: somebody always can. */
   readonly reachable?: () => boolean
   /** Throws `target_unknown` with which targets exist. */
@@ -103,6 +113,10 @@ export interface Gate {
   planOf(executionId: string): Plan | null
   /** What is not any more as it was when a plan that waits was made, for people; empty when nothing is. */
   driftOf(plan: Plan, weighed: Pick<Weighed, 'looked' | 'layers'>): readonly string[]
+  /**
+   * Nobody could be told that this waits: `askFallback` decides, as it is at this moment. Does nothing when it is settled already.
+   */
+  undelivered(executionId: string): Promise<void>
   /** Starts what was approved and is not claimed yet, with the digest that was agreed to. */
   startApproved(executionId: string): Promise<void>
   /** Ends a run, or withdraws what still waits. Throws when it is final already. */
@@ -176,6 +190,8 @@ export function createGate(deps: GateDeps): Gate {
   const plans = new Map<string, Plan>()
   /** What was asked for, by execution: for "Run again" of this start of the core. */
   const requests = new Map<string, RunRequest>()
+  /** What open executions are to read, by hash. */
+  const inputs = new Map<string, Uint8Array>()
   const listeners = new Set<(execution: ExecutionView) => void>()
   let closing = false
 
@@ -241,6 +257,7 @@ export function createGate(deps: GateDeps): Gate {
       matched: false,
       toolDenied: layers.toolDenied,
       switches: deps.policy.switches(),
+      neverAuto: [resolved, ...looked.reached].some(({ target }) => deps.policy.neverAuto?.().includes(target.slug)),
       target: {
         slug: resolved.target.slug,
         tags: tagsOf(looked),
@@ -293,7 +310,13 @@ export function createGate(deps: GateDeps): Gate {
     if (refusal !== null) throw new NomosError('forbidden', refusal, { field: 'target' })
     const env = asked.env ?? {}
     const asking = [principal.kind, principal.id, principal.session, target.slug, asked.command, asked.cwd, env]
-    const key = hmac(deps.macKey, canonicalJson([...asking, asked.verify, asked.declaredRisk]))
+    const input = asked.input
+      ? { sha256: sha256(asked.input.bytes), bytes: asked.input.bytes.length, what: asked.input.what }
+      : null
+    const key = hmac(
+      deps.macKey,
+      canonicalJson([...asking, asked.verify, asked.declaredRisk, ...(input === null ? [] : [input.sha256])]),
+    )
     const same = pendingTwin(key, asked)
     if (same !== null) return same
 
@@ -310,7 +333,7 @@ export function createGate(deps: GateDeps): Gate {
     const decided = fallback?.decision ?? weighed.decision
     const version = planVersion(weighed.layers, fallback?.basis ?? basis)
     // What somebody agrees to runs as it is shown, by a shell. What runs unasked because it only reads needs none.
-    const unasked = decided.outcome === 'auto' && classification.risk === 'read_only'
+    const unasked = decided.outcome === 'auto' && classification.risk === 'read_only' && input === null
     const plan = planOf(
       looked,
       {
@@ -319,6 +342,7 @@ export function createGate(deps: GateDeps): Gate {
         script: asked.command,
         env,
         verify: asked.verify,
+        ...(input === null ? {} : { input }),
         limits,
         argv: unasked ? literalArgv(asked.command) : null,
         sandbox: unasked ? prepared.sandbox : null,
@@ -367,6 +391,11 @@ export function createGate(deps: GateDeps): Gate {
             expiresAt: now + APPROVAL_MS,
           }
         : null
+    // A run that only reads changes nothing that could be put back.
+    const undo =
+      classification.risk === 'read_only' || (state !== 'pending_approval' && state !== 'requested')
+        ? null
+        : ((await deps.undo?.offer({ command: asked.command, cwd: prepared.cwd }, looked)) ?? null)
     // While the place was being looked at, the same request may have come a second time.
     const twin = state === 'pending_approval' ? pendingTwin(key, asked) : null
     if (twin !== null) return twin
@@ -394,11 +423,22 @@ export function createGate(deps: GateDeps): Gate {
         planDigest: plan.digest,
         planMac: planMac(deps.macKey, plan),
         plan: storable(plan, secret),
+        facts: {
+          // Who asks and in which session does not count: it is the same thing at the same place.
+          group: hmac(
+            deps.macKey,
+            canonicalJson([target.slug, plan.user, plan.cwd, asked.command, env, asked.verify, input?.sha256 ?? null]),
+          ).slice(0, 24),
+          reached: [target, ...looked.reached.map((one) => one.target)].map(({ slug }) => slug),
+          undo,
+          undoOf: asked.undoOf ?? null,
+        },
       },
       approval,
       now,
     )
     plans.set(executionId, plan)
+    if (asked.input && input !== null) inputs.set(input.sha256, asked.input.bytes)
     remember(executionId, asked)
     if (approval !== null) feed.publish({ type: 'approval', id: approval.id, executionId })
     if (state !== 'requested') return changed(executionId)
@@ -431,6 +471,39 @@ export function createGate(deps: GateDeps): Gate {
       decision: { ...decision, outcome: run ? 'auto' : 'deny', trace: [...decision.trace, step] },
       basis: run && vouch.all ? vouch.basis : null,
     }
+  }
+
+  async function undelivered(executionId: string): Promise<void> {
+    const execution = requireExecution(executionId)
+    const { approval } = execution
+    if (execution.state !== 'pending_approval' || approval === null) return
+    const plan = agreedPlan(executionId)
+    const asker = askerOf(execution.principal)
+    let verdict = { run: false, sentence: 'Nobody can be asked, and what was asked for is not kept any more.' }
+    if (plan !== null) {
+      const again = { target: plan.target, command: plan.script ?? '', cwd: plan.cwd, env: plan.env }
+      const { question, layers } = await weigh(asker, { ...again, declaredRisk: execution.declaredRisk })
+      // What the request was judged to be stays the floor.
+      const risk = RISKS[Math.max(RISKS.indexOf(question.risk), RISKS.indexOf(execution.risk))] ?? 'destructive'
+      verdict = fallbackOf({ ...question, risk }, layers.layers, approval.outcome)
+    }
+    const settlement = {
+      by: 'fallback',
+      surface: 'system' as const,
+      words: null,
+      note: `${verdict.sentence} Decided by the fallback.`,
+      at: clock.now(),
+    }
+    const won = verdict.run
+      ? store.settleApproval(approval.id, 'approved', settlement, { state: 'approved', reason: null })
+      : store.settleApproval(approval.id, 'cancelled', settlement, {
+          state: 'undeliverable',
+          reason: verdict.sentence,
+        })
+    if (!won) return
+    feed.publish({ type: 'approval', id: approval.id, executionId })
+    changed(executionId)
+    if (verdict.run) await startApproved(executionId)
   }
 
   function pendingTwin(key: string, asked: RunRequest): ExecutionView | null {
@@ -521,6 +594,8 @@ export function createGate(deps: GateDeps): Gate {
     agreed: Plan,
     principal: Principal,
   ): Promise<ExecutionView | null> {
+    let taken: Taken | null = null
+    let input: Uint8Array | undefined
     let vouched: { vouch: Vouch; segments: Looked['segments']; agent: string; reads: boolean } | null = null
     try {
       const asker = askerOf(principal)
@@ -550,10 +625,27 @@ export function createGate(deps: GateDeps): Gate {
       }
       health.requireRuns()
       const switches = deps.policy.switches()
-      if (from === 'requested' && (switches.pauseAutomatic || switches.askAboutEverything)) {
+      const never = [looked.resolved, ...looked.reached].some(({ target }) =>
+        deps.policy.neverAuto?.().includes(target.slug),
+      )
+      if (from === 'requested' && (switches.pauseAutomatic || switches.askAboutEverything || never)) {
         refuse(executionId, from, 'A switch says since that nothing runs by itself. Nothing ran; ask again.', 'drift')
         return null
       }
+      if (agreed.input) {
+        const bytes = inputs.get(agreed.input.sha256) ?? deps.undo?.input(agreed.input.sha256) ?? null
+        if (bytes === null || sha256(bytes) !== agreed.input.sha256) {
+          refuse(
+            executionId,
+            from,
+            `What it was to read (${agreed.input.what}) is not kept any more. Nothing ran.`,
+            'drift',
+          )
+          return null
+        }
+        input = bytes
+      }
+      taken = (await deps.undo?.take(requireExecution(executionId), agreed)) ?? null
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error)
       refuse(executionId, from, `It could not be prepared again: ${text}`, 'drift')
@@ -561,12 +653,29 @@ export function createGate(deps: GateDeps): Gate {
     }
     // Somebody may have ended the core, cancelled or started it in the meantime: the claim says who won.
     if (closing || !store.claim(executionId, from, clock.now())) return null
+    if (taken !== null) {
+      try {
+        deps.undo?.keep(executionId, taken)
+      } catch (error) {
+        // It is claimed: not started is then its end, so that nothing changes that was said to be kept.
+        const text = error instanceof Error ? error.message : String(error)
+        store.settleExecution(
+          executionId,
+          'failed',
+          redact(`What was to be kept of it could not be written down: ${text}. Nothing ran.`).text,
+          'undo_not_kept',
+          clock.now(),
+          'gate',
+        )
+        return changed(executionId)
+      }
+    }
     if (vouched !== null) deps.policy.used(vouched.agent, vouched.vouch, vouched.segments)
     const { risk } = requireExecution(executionId)
     // What the operator has let through by name runs as if it had been agreed to; at another machine no file is pinned, so it is
     // held to the system's folders there, where its path was looked up. A line of reads that was granted as a class runs as its parts alone would.
     const reads = risk === 'read_only' || vouched?.reads === true
-    runs.run(executionId, agreed, from === 'requested' && (reads || agreed.kind !== 'local'))
+    runs.run(executionId, agreed, from === 'requested' && (reads || agreed.kind !== 'local'), input)
     return requireExecution(executionId)
   }
 
@@ -658,6 +767,7 @@ export function createGate(deps: GateDeps): Gate {
 
   return {
     request,
+    undelivered,
     startApproved,
     cancel,
     output: (id) => runs.outputs.get(id),

@@ -113,6 +113,9 @@ export interface Policy {
   skills(agent: string): Skills
   switches(): Switches
   setSwitch(name: keyof Switches, on: boolean, actor: string): void
+  /** Targets at which nothing runs by itself. */
+  neverAuto(): readonly string[]
+  setNeverAuto(target: string, on: boolean, actor: string): void
   /** What the operator typed for a session; null when nothing. */
   session(id: string | null): SessionOverride | null
   /** Changes what holds for a session. Only ever called for what an operator typed into the composer. */
@@ -156,6 +159,7 @@ export const NO_POLICY_DATA: PolicyData = {
 }
 
 const SESSION_SETTING = 'policy.session.'
+const NEVER_AUTO_SETTING = 'never_auto_act.'
 const GRANT_SETTING = 'policy.grant.'
 /** How long uses are collected before they are written. */
 const USED_AFTER_MS = 5_000
@@ -462,6 +466,13 @@ export function createPolicy(deps: PolicyDeps): Policy {
       record(actor, { switch: name, on })
     },
 
+    neverAuto: () => Object.keys(store.settings(NEVER_AUTO_SETTING)).sort(),
+    setNeverAuto(target, on, actor) {
+      if (policy.neverAuto().includes(target) === on) return
+      store.saveSetting(`${NEVER_AUTO_SETTING}${target}`, on ? 'on' : null)
+      record(actor, { neverAuto: target, on })
+    },
+
     session(id) {
       if (id === null) return null
       const text = store.setting(`${SESSION_SETTING}${id}`)
@@ -520,6 +531,7 @@ export function createPolicy(deps: PolicyDeps): Policy {
           read.kind === 'broken' ? read.problem : config.kind === 'broken' ? `config.json: ${config.problem}` : null,
         ...merged,
         ...policy.switches(),
+        neverAuto: policy.neverAuto(),
         elevated: [...elevated],
         open: merged.security === 'full' && merged.ask === 'off' && !merged.riskGate,
         version,

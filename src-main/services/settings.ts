@@ -1,6 +1,14 @@
 import { z } from 'zod'
-import { Compound, type KeyStorage, type ModelSettingsInput, type SettingsView } from '../../src-preload/contract/model'
-import type { Clock, Feed, Log, ModelEndpoint, Secrets, Store } from '../ports'
+import { NomosError } from '../../src-preload/contract/errors'
+import {
+  Compound,
+  type DesktopSettings,
+  type KeyStorage,
+  type ModelSettingsInput,
+  NotificationUse,
+  type SettingsView,
+} from '../../src-preload/contract/model'
+import type { Clock, Desktop, Feed, Log, ModelEndpoint, Secrets, Store } from '../ports'
 
 const Theme = z.enum(['system', 'light', 'dark'])
 
@@ -18,6 +26,9 @@ export interface Settings {
   compound(): Compound
   /** Policy, so it is written into the ledger; plans that were agreed to under another value do not run any more. */
   saveCompound(compound: Compound): SettingsView
+  desktop(): DesktopSettings
+  /** Throws `unavailable` when the desktop refuses; nothing is saved then. */
+  saveDesktop(input: DesktopSettings): Promise<SettingsView>
   ui(): Readonly<Record<string, string | number | boolean | null>>
   saveUi(values: Readonly<Record<string, string | number | boolean | null>>): void
 }
@@ -35,6 +46,7 @@ export function createSettings(deps: {
   readonly log: Log
   /** `tools.exec.commandHighlighting` of config.json: what holds until somebody chooses in the window. */
   readonly highlighting?: () => boolean
+  readonly desktop?: Desktop | null
 }): Settings {
   const { store, secrets, feed, clock, log } = deps
   /** Where the system has no keyring that really encrypts, the key lives here and ends with the app. */
@@ -76,6 +88,8 @@ export function createSettings(deps: {
       letterShortcuts: store.setting('ui.letterShortcuts') !== 'off',
       commandHighlighting: highlighting(),
       compound: settings.compound(),
+      desktop: settings.desktop(),
+      desktopStatus: deps.desktop?.status() ?? null,
     }),
 
     endpoint() {
@@ -141,6 +155,33 @@ export function createSettings(deps: {
       )
       feed.publish({ type: 'settings' })
       feed.publish({ type: 'policy' })
+      return settings.view()
+    },
+
+    desktop() {
+      const on = (name: string, otherwise: boolean): boolean => {
+        const value = store.setting(`desktop.${name}`)
+        return value === null ? otherwise : value === 'on'
+      }
+      return {
+        closeToTray: on('closeToTray', true),
+        startHidden: on('startHidden', false),
+        autostart: on('autostart', false),
+        notifications: NotificationUse.catch('away').parse(store.setting('desktop.notifications') ?? 'away'),
+      }
+    },
+
+    async saveDesktop(input) {
+      try {
+        await deps.desktop?.apply(input)
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error)
+        throw new NomosError('unavailable', `Nothing was saved: ${why}`, { field: 'autostart' })
+      }
+      for (const name of ['closeToTray', 'startHidden', 'autostart'] as const)
+        store.saveSetting(`desktop.${name}`, input[name] ? 'on' : 'off')
+      store.saveSetting('desktop.notifications', input.notifications)
+      feed.publish({ type: 'settings' })
       return settings.view()
     },
 

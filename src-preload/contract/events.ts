@@ -8,6 +8,8 @@ import { ExecutionState, Message, Session } from './model'
 export const FeedEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('execution'), id: z.string(), session: z.string().nullable(), state: ExecutionState }),
   z.object({ type: z.literal('approval'), id: z.string(), executionId: z.string() }),
+  /** Somebody clicked a notice or an entry of the tray: the windows bring this card into sight. */
+  z.object({ type: z.literal('reveal'), executionId: z.string() }),
   /** `offset` is the place of `text` in the redacted output, in UTF-16 units. */
   z.object({ type: z.literal('output'), id: z.string(), offset: z.number(), text: z.string(), bytes: z.number() }),
   z.object({ type: z.literal('message'), message: Message }),

@@ -3,14 +3,17 @@ import {
   AllowlistEntryView,
   AllowlistInput,
   AlwaysOffer,
+  AnswerResult,
   ApprovalView,
   Compound,
+  DesktopSettings,
   DoctorCheck,
   ExecutionState,
   ExecutionView,
   GrantKindView,
   GrantView,
   HealthProblem,
+  HistoryFilter,
   Host,
   HostInput,
   HostTest,
@@ -25,9 +28,11 @@ import {
   PolicySaved,
   PolicyView,
   PresetName,
+  PreviewView,
   Replay,
   Session,
   SettingsView,
+  Shown,
   Simulation,
   Target,
 } from './model'
@@ -82,9 +87,15 @@ export const routes = {
 
   /** A message, or `/run <target> [--why "…"] <command>`; main reads which. */
   'chat.send': {
-    input: z.object({ session: Id, text: z.string().max(262_144) }),
+    input: z.object({
+      session: Id,
+      text: z.string().max(262_144),
+      /** The waiting cards that stood in this conversation when the message was sent: words reach nothing else. */
+      shown: list(Shown).optional(),
+    }),
     output: z.object({
-      kind: z.enum(['message', 'run', 'policy']),
+      /** `answer`: the words settled something, or were told why not; `queued`: they reach the agent once what waits is answered. */
+      kind: z.enum(['message', 'run', 'policy', 'answer', 'queued']),
       executionId: z.string().nullable(),
       /** What was done, for `policy` (`/exec`, `/elevated`). */
       sentence: z.string().nullable().optional(),
@@ -99,6 +110,7 @@ export const routes = {
       states: z.array(ExecutionState).max(12).optional(),
       before: z.string().max(64).nullable(),
       limit: z.number().int().min(1).max(200),
+      filter: HistoryFilter.optional(),
     }),
     output: z.object({ executions: list(ExecutionView), more: z.boolean() }),
   },
@@ -122,6 +134,11 @@ export const routes = {
     output: z.object({ text: z.string(), offset: z.number(), start: z.number(), end: z.number(), live: z.boolean() }),
   },
 
+  /** Runs the reads that show what a waiting command would do. `conflict` when there is no preview, or it would itself have to ask. */
+  'executions.preview': { input: z.object({ id: Id }), output: PreviewView },
+  /** Asks for taking back what a run changed: a new request with its own card. */
+  'executions.undo': { input: z.object({ id: Id }), output: ExecutionView },
+
   'approvals.pending': { input: Nothing, output: list(ExecutionView) },
   'approvals.answer': {
     input: z.object({
@@ -138,12 +155,30 @@ export const routes = {
           scope: z.enum(['target', 'session']),
         }),
         z.object({ kind: z.literal('deny'), note: z.string().max(2000).nullable() }),
+        /** "Request changes": denied, with a note that goes back to whoever asked. */
+        z.object({
+          kind: z.literal('changes'),
+          note: z.string().trim().min(1, 'say what should be changed').max(2000),
+        }),
       ]),
       /** The digest of what the answerer saw; another one is refused as drift. */
       digest: z.string().max(128),
     }),
     output: ApprovalView,
   },
+  /** Several at once, each settled on its own. Approving reaches none that takes its card or a phrase. */
+  'approvals.answerMany': {
+    input: z.object({
+      items: z.array(Shown).min(1).max(1000),
+      answer: z.discriminatedUnion('kind', [
+        z.object({ kind: z.literal('approve') }),
+        z.object({ kind: z.literal('deny'), note: z.string().max(2000).nullable() }),
+      ]),
+    }),
+    output: z.object({ results: list(AnswerResult) }),
+  },
+  /** A window tells which waiting cards it has really drawn, in sight of somebody. */
+  'approvals.shown': { input: z.object({ items: z.array(Shown).max(1000) }), output: Done },
   'approvals.alwaysOffer': { input: z.object({ id: Id }), output: AlwaysOffer },
 
   'ledger.page': {
@@ -177,9 +212,15 @@ export const routes = {
     }),
     output: SettingsView,
   },
+  'settings.saveDesktop': { input: DesktopSettings, output: SettingsView },
   'policy.show': { input: Nothing, output: PolicyView },
   'policy.setSwitch': {
     input: z.object({ name: z.enum(['askAboutEverything', 'pauseAutomatic']), on: z.boolean() }),
+    output: PolicyView,
+  },
+  /** "Never automatic here", for one target. */
+  'policy.setNeverAuto': {
+    input: z.object({ target: z.string().min(1).max(128), on: z.boolean() }),
     output: PolicyView,
   },
   'policy.inspect': {

@@ -475,6 +475,8 @@ export const settings: SettingsView = {
   letterShortcuts: true,
   commandHighlighting: false,
   compound: 'never',
+  desktop: { closeToTray: true, startHidden: false, autostart: false, notifications: 'away' },
+  desktopStatus: null,
 }
 
 export const policy: PolicyView = {
@@ -489,6 +491,7 @@ export const policy: PolicyView = {
   strictInlineEval: true,
   askAboutEverything: false,
   pauseAutomatic: false,
+  neverAuto: [],
   elevated: [],
   open: false,
   version: 'b3f2a1c0d9',

@@ -205,6 +205,7 @@ type Handlers = { [R in RouteName]: (input: RouteArgument<R>) => RouteOutput<R> 
 type PolicyRoute =
   | 'policy.show'
   | 'policy.setSwitch'
+  | 'policy.setNeverAuto'
   | 'policy.clearSession'
   | 'policy.inspect'
   | 'policy.save'
@@ -526,6 +527,11 @@ export function playPolicy(
     'policy.show': shown,
     'policy.setSwitch': ({ name: which, on }) => {
       view = { ...view, [which]: on }
+      return shown()
+    },
+    'policy.setNeverAuto': ({ target, on }) => {
+      const others = view.neverAuto.filter((one) => one !== target)
+      view = { ...view, neverAuto: on ? [...others, target].sort() : others }
       return shown()
     },
     'policy.clearSession': ({ session }) => {

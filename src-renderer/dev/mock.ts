@@ -144,6 +144,20 @@ let trusted = false
 let modelMessages = 0
 
 const handlers: Handlers = {
+  'approvals.answerMany': ({ items }) => ({
+    results: items.map(({ id }) => ({ id, ok: true, code: null, sentence: 'It is approved.' })),
+  }),
+  'approvals.shown': () => ({ done: true }),
+  'executions.preview': () => {
+    throw new Refused('conflict', 'There is no preview of this command.')
+  },
+  'executions.undo': () => {
+    throw new Refused('conflict', 'Nothing was kept of it that could be put back.')
+  },
+  'settings.saveDesktop': (desktop) => {
+    settings = { ...settings, desktop }
+    return settings
+  },
   'app.snapshot': () => ({
     boot: 'played',
     seq,
@@ -328,6 +342,7 @@ const handlers: Handlers = {
     }
     if (
       answer.kind !== 'deny' &&
+      answer.kind !== 'changes' &&
       approval.phrase !== null &&
       (answer.kind === 'approve-always' || answer.phrase !== approval.phrase)
     ) {
@@ -336,18 +351,19 @@ const handlers: Handlers = {
         `The phrase does not match, so nothing was run. Type exactly: ${approval.phrase}`,
       )
     }
+    const refuses = answer.kind === 'deny' || answer.kind === 'changes'
     const settled = {
       ...approval,
-      state: answer.kind === 'deny' ? ('denied' as const) : ('approved' as const),
+      state: refuses ? ('denied' as const) : ('approved' as const),
       settlement: {
         by: 'operator',
         surface: 'window' as const,
         words: answer.kind === 'approve' ? answer.phrase : null,
-        note: answer.kind === 'deny' ? answer.note : null,
+        note: answer.kind === 'deny' || answer.kind === 'changes' ? answer.note : null,
         at: Date.now(),
       },
     }
-    put({ ...view, state: answer.kind === 'deny' ? 'denied' : 'approved', approval: settled })
+    put({ ...view, state: refuses ? 'denied' : 'approved', approval: settled })
     if (answer.kind !== 'deny') setTimeout(() => play(view.id), 30)
     return settled
   },

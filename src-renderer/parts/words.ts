@@ -69,6 +69,7 @@ export function principalWord(principal: Principal): string {
 
 const SURFACE_WORD: Readonly<Record<Settlement['surface'], string>> = {
   window: 'on a card',
+  chat: 'in the chat',
   cli: 'at the command line',
   headless: 'at the headless host',
   agent: 'by the agent',

@@ -452,7 +452,15 @@ describe('events', () => {
 
   it('is a surface while a watch runs, and only once it says that the notice was shown', async () => {
     const made = await serve()
-    const notice = { approvalId: 'apr_1', title: 't', body: 'b' }
+    const notice = {
+      approvalId: 'apr_1',
+      title: 't',
+      body: 'b',
+      executionId: 'exe_1',
+      digest: 'd',
+      others: 0,
+      mayApprove: true,
+    }
     expect(await made.announcer.announce(notice)).toBe(false)
     const client = createControlClient(folder)
     await client.connect()

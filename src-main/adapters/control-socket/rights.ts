@@ -26,8 +26,14 @@ export const ROUTE_RIGHTS = {
   'executions.start': 'operator',
   'executions.again': 'open',
   'executions.output': 'open',
+  // They only ask: what they lead to is judged like every other request.
+  'executions.preview': 'open',
+  'executions.undo': 'open',
   'approvals.pending': 'open',
   'approvals.answer': 'operator',
+  // At a terminal each one is looked at.
+  'approvals.answerMany': 'never',
+  'approvals.shown': 'never',
   'approvals.alwaysOffer': 'open',
   'ledger.page': 'open',
   'ledger.verify': 'open',
@@ -42,6 +48,8 @@ export const ROUTE_RIGHTS = {
   'settings.savePreferences': 'operator',
   'policy.show': 'open',
   'policy.setSwitch': 'operator',
+  'policy.setNeverAuto': 'operator',
+  'settings.saveDesktop': 'operator',
   'policy.inspect': 'open',
   'policy.save': 'operator',
   'policy.allowlistAdd': 'operator',

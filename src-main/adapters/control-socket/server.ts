@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, unlinkSync, writeF
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import type { ZodError } from 'zod'
 import type { Envelope, ErrorCode, Failure, Numbered, RouteName } from '../../../src-preload/contract'
-import type { Announcer, Caller, Dispatch, Feed, Log } from '../../ports'
+import type { Announcer, Caller, Dispatch, Feed, Log, Notice } from '../../ports'
 import { pathProblem, socketPath, tokenPath } from './address'
 import { type Challenge, Challenges, sameCode, sameSecret } from './challenges'
 import { ClientFrame, Hello, LineReader, MAX_LINE } from './frames'
@@ -139,7 +139,7 @@ export function createControlServer(config: ControlServerConfig): ControlServer 
 interface Connection {
   close(): void
   watching(): boolean
-  announce(notice: { approvalId: string; title: string; body: string }): Promise<boolean>
+  announce(notice: Notice): Promise<boolean>
   withdraw(approvalId: string): void
 }
 

@@ -1,11 +1,14 @@
 import type Database from 'better-sqlite3'
+import { z } from 'zod'
 import {
   type ApprovalState,
   ApprovalView,
   type ExecutionState,
   ExecutionView,
   FINAL_STATES,
+  type HistoryFilter,
   type Settlement,
+  UndoOffer,
 } from '../../../src-preload/contract/model'
 import type { FinishedRun, NewApproval, NewExecution } from '../../ports'
 import { preparedStatements } from './statements'
@@ -33,6 +36,14 @@ function approvalOf(row: Row): ApprovalView | null {
     settlement: json(row.a_settlement),
   })
 }
+
+/** Rows of before 002 have none. */
+const Facts = z.object({
+  group: z.string().optional(),
+  reached: z.array(z.string()).optional(),
+  undo: UndoOffer.nullable().optional(),
+  undoOf: z.string().nullable().optional(),
+})
 
 /** The plan itself is not kept; the trace names the sandbox it had. */
 function sandboxIn({ trace }: ExecutionView['decision']): string | null {
@@ -71,7 +82,8 @@ function viewOf(row: Row): ExecutionView {
     retryOf: row.retry_of,
     approval: approvalOf(row),
   })
-  return { ...view, sandbox: sandboxIn(view.decision) }
+  const facts = Facts.parse(json(row.facts) ?? {})
+  return { ...view, ...facts, sandbox: sandboxIn(view.decision) }
 }
 
 /** The executions and approvals tables. Transactions and ledger entries are the store's; these are the plain statements. */
@@ -94,10 +106,10 @@ export class Executions {
     this.statement(
       `INSERT INTO executions (id, principal, session, turn, target, user, cwd, command, redacted, purpose, verify, declared_risk,
          classification, risk, decision, state, state_reason, failure, requested_at, finished_at, retry_of, approval_id,
-         dedup_key, plan_digest, plan_mac, plan_json, plan_sealed)
+         dedup_key, plan_digest, plan_mac, plan_json, plan_sealed, facts)
        VALUES (@id, @principal, @session, @turn, @target, @user, @cwd, @command, @redacted, @purpose, @verify, @declaredRisk,
          @classification, @risk, @decision, @state, @stateReason, @failure, @requestedAt, @finishedAt, @retryOf, @approvalId,
-         @dedupKey, @planDigest, @planMac, @planJson, @planSealed)`,
+         @dedupKey, @planDigest, @planMac, @planJson, @planSealed, @facts)`,
     ).run({
       ...execution,
       principal: JSON.stringify(execution.principal),
@@ -111,6 +123,7 @@ export class Executions {
       planJson: execution.plan !== null && 'json' in execution.plan ? execution.plan.json : null,
       planSealed: execution.plan !== null && 'sealed' in execution.plan ? execution.plan.sealed : null,
       plan: null,
+      facts: JSON.stringify(execution.facts),
     })
   }
 
@@ -124,14 +137,36 @@ export class Executions {
     return typeof row?.id === 'string' ? row.id : null
   }
 
-  list(query: { states?: readonly ExecutionState[]; before: string | null; limit: number }): ExecutionView[] {
+  list(query: {
+    states?: readonly ExecutionState[]
+    before: string | null
+    limit: number
+    filter?: HistoryFilter | undefined
+  }): ExecutionView[] {
+    const { risks, target, agent, surface, asked, text } = query.filter ?? {}
     // One text for every number of states keeps this a single prepared statement.
     return this.statement(
       `${SELECT} WHERE (@before IS NULL OR e.id < @before)
          AND (@states IS NULL OR e.state IN (SELECT value FROM json_each(@states)))
+         AND (@risks IS NULL OR e.risk IN (SELECT value FROM json_each(@risks)))
+         AND (@target IS NULL OR e.target = @target)
+         AND (@agent IS NULL OR json_extract(e.principal, '$.id') = @agent)
+         AND (@surface IS NULL OR json_extract(a.settlement, '$.surface') = @surface)
+         AND (@asked IS NULL OR (e.approval_id IS NOT NULL) = @asked)
+         AND (@text IS NULL OR instr(lower(e.command || char(10) || coalesce(e.purpose, '')), lower(@text)) > 0)
        ORDER BY e.id DESC LIMIT @limit`,
     )
-      .all({ before: query.before, states: query.states ? JSON.stringify(query.states) : null, limit: query.limit })
+      .all({
+        before: query.before,
+        states: query.states ? JSON.stringify(query.states) : null,
+        risks: risks ? JSON.stringify(risks) : null,
+        target: target || null,
+        agent: agent || null,
+        surface: surface || null,
+        asked: asked === undefined ? null : Number(asked),
+        text: text || null,
+        limit: query.limit,
+      })
       .map(viewOf)
   }
 

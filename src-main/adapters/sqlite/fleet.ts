@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3'
 import { z } from 'zod'
-import { Host } from '../../../src-preload/contract/model'
+import { type Dependent, Host } from '../../../src-preload/contract/model'
 
 const Row = z.object({ slug: z.string(), attributes: z.string() })
 
@@ -50,6 +50,24 @@ export class Fleet {
 
   remove(slug: string): boolean {
     return this.db.prepare(`DELETE FROM entities WHERE slug = ? AND kind = 'host'`).run(`host:${slug}`).changes === 1
+  }
+
+  /** Who depends on any of them, nearest first; those among them are not counted. */
+  dependentsOf(slugs: readonly string[], limit: number): { total: number; dependents: Dependent[] } {
+    const rows = this.db
+      .prepare<[{ slugs: string }], { slug: string; kind: string; steps: number }>(
+        // Depth is bounded, so that a circle ends; a longer chain than this has not been seen.
+        `WITH RECURSIVE reach (slug, kind, steps) AS (
+           SELECT source, kind, 1 FROM relationships
+             WHERE destination IN (SELECT value FROM json_each(@slugs)) AND kind IN ('depends_on', 'runs_on')
+           UNION
+           SELECT r.source, r.kind, reach.steps + 1 FROM relationships r JOIN reach ON r.destination = reach.slug
+             WHERE r.kind IN ('depends_on', 'runs_on') AND reach.steps < 32
+         ) SELECT slug, kind, min(steps) AS steps FROM reach
+           WHERE slug NOT IN (SELECT value FROM json_each(@slugs)) GROUP BY slug ORDER BY steps, slug`,
+      )
+      .all({ slugs: JSON.stringify(slugs) })
+    return { total: rows.length, dependents: rows.slice(0, limit) }
   }
 
   /** How many depend on it, over any number of steps. */

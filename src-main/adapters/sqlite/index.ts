@@ -180,6 +180,7 @@ export function openStore(home: string | null): SqliteStore {
             failure: execution.failure,
             planMac: execution.planMac,
             retryOf: execution.retryOf,
+            facts: execution.facts,
           }),
           at,
         )
@@ -321,6 +322,7 @@ export function openStore(home: string | null): SqliteStore {
     },
 
     dependents: (slug) => fleet.dependents(slug),
+    dependentsOf: (slugs, limit) => fleet.dependentsOf(slugs, limit),
 
     setting(name) {
       return oneSetting.get(name)?.value ?? null

@@ -56,6 +56,7 @@ const execution = (id: string, more: Partial<NewExecution> = {}): NewExecution =
   failure: null,
   requestedAt: 1000,
   retryOf: null,
+  facts: { group: 'g', reached: ['local'], undo: null, undoOf: null },
   dedupKey: `key-${id}`,
   planDigest: 'd',
   planMac: 'm',

@@ -281,7 +281,17 @@ describe.runIf(linux)('approvals at a real terminal', () => {
     const operator = new Operator(bundle, home, 'approvals watch')
     await operator.sees(/Nothing waits now/)
     pend('1')
-    expect(await app.server.announcer.announce({ approvalId: 'apr_1', title: 'touch', body: '' })).toBe(true)
+    expect(
+      await app.server.announcer.announce({
+        approvalId: 'apr_1',
+        executionId: 'exe_1',
+        digest: 'd',
+        title: 'touch',
+        body: '',
+        others: 0,
+        mayApprove: true,
+      }),
+    ).toBe(true)
     await operator.sees(/apr_1[\s\S]*\[a\/d\/n\/l\] > /)
     operator.types('\r')
     await operator.sees(/\[a\/d\/n\/l\] > /)

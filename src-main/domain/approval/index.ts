@@ -1,2 +1,3 @@
 export * from './phrase'
 export * from './plan'
+export * from './surfaces'

@@ -5,8 +5,8 @@ import { canonicalJson } from './canonical'
 /** What stands before the first entry. */
 export const GENESIS = '0'.repeat(64)
 
-/** SHA-256 of a text, in hexadecimal. */
-export const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex')
+/** SHA-256 of a text (as UTF-8) or of bytes, in hexadecimal. */
+export const sha256 = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('hex')
 
 /** HMAC-SHA-256 of a text, in hexadecimal: a digest that tells nothing to whoever lacks the key. */
 export const hmac = (key: Uint8Array, text: string): string =>

@@ -45,6 +45,8 @@ export interface Question {
   readonly toolDenied: boolean
   readonly switches: Switches
   readonly target: { readonly slug: string; readonly tags: readonly string[]; readonly dependents: number }
+  /** The operator has switched automatic runs off for this target, or for one that the command reaches. */
+  readonly neverAuto?: boolean
 }
 
 export interface NamedLayer {
@@ -120,7 +122,7 @@ export function fallbackOf(
   if (question.self || question.risk === 'destructive')
     return no('Nobody can be asked, and what cannot be undone or reaches Nomos itself never runs without an answer.')
   if (merged.security === 'deny' || question.toolDenied) return no('The policy denies it.')
-  if (question.switches.askAboutEverything || question.switches.pauseAutomatic)
+  if (question.switches.askAboutEverything || question.switches.pauseAutomatic || question.neverAuto === true)
     return no('Nobody can be asked, and a switch says that nothing runs by itself.')
   if (neverChangesAlone(question))
     return no(`Nobody can be asked, and changes on ${question.target.slug} are never automatic.`)
@@ -183,6 +185,14 @@ export function decide(question: Question, layers: readonly NamedLayer[], before
       prod ? 'prod' : 'dependents',
       'ask',
       `Changes on ${question.target.slug} are never automatic: ${why}.`,
+    )
+  }
+  if (question.neverAuto === true) {
+    raise(
+      'session',
+      'never-auto',
+      'ask',
+      `Nothing runs by itself on ${question.target.slug}: it is switched off there.`,
     )
   }
   if (question.switches.pauseAutomatic) {

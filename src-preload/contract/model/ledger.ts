@@ -9,6 +9,8 @@ export const LEDGER_KINDS = [
   'approval.requested',
   'approval.settled',
   'approval.refused',
+  'approval.announced',
+  'undo.kept',
   'host.saved',
   'host.removed',
   'host.key-trusted',

@@ -55,6 +55,8 @@ export const PolicyView = z
     strictInlineEval: z.boolean(),
     askAboutEverything: z.boolean(),
     pauseAutomatic: z.boolean(),
+    /** Targets at which nothing runs by itself. */
+    neverAuto: z.array(z.string()).readonly(),
     /** Sessions raised by `/elevated full`: a red strip stands there while it holds. The host's file still caps them. */
     elevated: z.array(z.string()).readonly(),
     /** True while nothing at all is asked any more (full, off, no risk gate): the red banner. */

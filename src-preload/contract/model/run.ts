@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AnswerPlace, BlastRadius, UndoOffer, UndoState } from './desk'
 import { Decision } from './policy'
 import { Classification, DecodedWord, Risk, Token } from './risk'
 
@@ -14,7 +15,7 @@ export const Principal = z
 export type Principal = z.infer<typeof Principal>
 
 /** The place an answer or a request came in by. It is set by the transport, never by an argument. */
-export const SURFACES = ['window', 'cli', 'headless', 'agent', 'mcp', 'notification', 'tray', 'system'] as const
+export const SURFACES = ['window', 'chat', 'cli', 'headless', 'agent', 'mcp', 'notification', 'tray', 'system'] as const
 export const Surface = z.enum(SURFACES)
 export type Surface = z.infer<typeof Surface>
 
@@ -100,6 +101,8 @@ export const Plan = z
     argv: z.array(z.string()).readonly().nullable(),
     script: z.string().nullable(),
     verify: z.string().nullable(),
+    /** What the command gets on its standard input: kept bytes, named by their hash. Absent or null: nothing. */
+    input: z.object({ sha256: z.string(), bytes: z.number().int(), what: z.string() }).readonly().nullable().optional(),
     env: z.record(z.string(), z.string()).readonly(),
     /** The first program that was found, and all others that the command names, with what a script's first line names. */
     executable: FileIdentity.nullable(),
@@ -206,6 +209,22 @@ export const ExecutionView = z
     /** The sandbox of its plan; null or absent when it runs without one. A card says "sandboxed" only where it is set. */
     sandbox: z.string().nullable().optional(),
     approval: ApprovalView.nullable(),
+    /** Requests with the same key ask for the same command at the same place: one card with a count. Absent on old rows. */
+    group: z.string().optional(),
+    /** The target and the known targets that the command is carried on to. Absent on old rows. */
+    reached: z.array(z.string()).readonly().optional(),
+    /** Where it may be answered; worked out when the view is shown, absent unless it waits. */
+    answerAt: AnswerPlace.optional(),
+    /** What depends on the places it changes; worked out when the view is shown, absent unless it waits. */
+    blast: BlastRadius.optional(),
+    /** What can be put back afterwards, as seen at the request; null or absent where nobody looked. */
+    undo: UndoOffer.nullable().optional(),
+    /** Whether it can be taken back now; null or absent where nothing was kept. */
+    undoState: UndoState.nullable().optional(),
+    /** The execution that this one takes back; null or absent when it takes back none. */
+    undoOf: z.string().nullable().optional(),
+    /** What a preview of it would show ("What apt-get would do"); null or absent where there is none. Only while it waits. */
+    preview: z.string().nullable().optional(),
     /** The parts of `command` for colour, in order; absent where the text was not taken apart. Worked out when the view is shown. */
     tokens: z.array(Token).readonly().optional(),
     /**

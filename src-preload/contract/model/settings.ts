@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DesktopSettings, DesktopStatus } from './desk'
 
 /** How a model key is kept: nowhere yet, encrypted by the system's keyring, or in memory only until the app ends. */
 export const KeyStorage = z.enum(['none', 'keyring', 'memory'])
@@ -39,6 +40,9 @@ export const SettingsView = z
     /** Colours the parts of a command on its card; what is risky is marked with or without it. */
     commandHighlighting: z.boolean(),
     compound: Compound,
+    desktop: DesktopSettings,
+    /** null on a headless host. */
+    desktopStatus: DesktopStatus.nullable(),
   })
   .readonly()
 export type SettingsView = z.infer<typeof SettingsView>

@@ -47,6 +47,13 @@ const REFUSED_WORD: Readonly<Record<string, string>> = {
   forbidden: 'it was not the operator, or not the place to answer',
 }
 
+const ANNOUNCED_WORD: Readonly<Record<string, string>> = {
+  window: 'in the window',
+  notification: 'on a notification',
+  tray: 'in the tray',
+  cli: 'at a watching terminal',
+}
+
 /** Who did it, in words. */
 export function actorWord(actor: string): string {
   if (actor === 'operator') return 'You'
@@ -109,6 +116,16 @@ export function sentenceOf(
       const why = code === null ? because : `: ${REFUSED_WORD[code] ?? code.replaceAll('_', ' ')}`
       return say(`${who === 'You' ? 'Your answer' : `An answer of ${who}`} was refused${on}${why}`)
     }
+    case 'approval.announced': {
+      const shown = Array.isArray(data.shown) ? data.shown.map(String) : []
+      return say(
+        shown.length === 0
+          ? `Nobody could be told that it waits${on}`
+          : `It was shown${on}: ${shown.map((surface) => ANNOUNCED_WORD[surface] ?? surface).join(', ')}`,
+      )
+    }
+    case 'undo.kept':
+      return say(`What it changes${on} was kept, so that it can be put back`)
     case 'host.saved': {
       const slug = inner(data, 'host', 'slug') ?? text(data, 'slug') ?? 'unnamed'
       const before = text(data, 'replaces')

@@ -1,8 +1,9 @@
 import type Database from 'better-sqlite3'
 import { first } from './001-first'
+import { desk } from './002-desk'
 
 /** In order; the position is the number that `user_version` counts. One is never changed once it has shipped. */
-const MIGRATIONS: readonly string[] = [first]
+const MIGRATIONS: readonly string[] = [first, desk]
 
 /**
  * Brings a database to the newest schema, each step a transaction of its own.

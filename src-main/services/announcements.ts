@@ -1,0 +1,293 @@
+import type { ExecutionView, NotificationUse } from '../../src-preload/contract/model'
+import { answerPlaceOf } from '../domain/approval'
+import type { Announcer, Clock, Desktop, Feed, Log, Notice, Store } from '../ports'
+
+/** Tells every surface what waits, takes back what is settled, and says when nobody could be told. It answers nothing. */
+export interface Announcements {
+  /** A window has drawn these waiting cards while it was to be seen. */
+  shown(approvalIds: readonly string[]): void
+  /** Brings every surface to what waits now. Called at start and by every change; safe to call at any time. */
+  look(): void
+  /** Resolves once every announcement that is on its way has come to an end. */
+  whenQuiet(): Promise<void>
+  close(): void
+}
+
+export interface AnnouncementsDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly feed: Feed
+  readonly log: Log
+  readonly announcers: () => readonly Announcer[]
+  /** null on a headless host. */
+  readonly desktop: Desktop | null
+  readonly use: () => NotificationUse
+  /** Delivery has failed on every surface. */
+  readonly undelivered: (executionId: string) => Promise<void>
+}
+
+/** Notices of the system that stand at the same time; what waits beyond them is counted in the newest. */
+export const MOST_NOTICES = 5
+/** How long a window has to draw a card before it counts as not shown, in ms. */
+export const DRAWN_MS = 5_000
+const LONGEST_TEXT = 120
+
+type Surface = Announcer['surface']
+
+interface Told {
+  readonly executionId: string
+  /** Surfaces that have acknowledged. */
+  readonly by: Set<Surface>
+  /** Announcements on their way. */
+  under: number
+  /** Resolves a wait for the window. */
+  drawn: (() => void) | null
+  fallen: boolean
+}
+
+const oneLine = (text: string): string => {
+  const line = text.replace(/\s+/g, ' ').trim()
+  const characters = [...line]
+  return characters.length <= LONGEST_TEXT ? line : `${characters.slice(0, LONGEST_TEXT - 1).join('')}…`
+}
+
+const RISK_TITLE = {
+  read_only: 'Read',
+  reversible_low: 'Reversible change',
+  config_mutation: 'Change',
+  destructive: 'Destructive command',
+} as const
+
+/** What a notice says of a waiting request. The command is the redacted one; what an agent wrote as its purpose is quoted. */
+export function noticeOf(execution: ExecutionView, others: number): Notice | null {
+  const { approval } = execution
+  if (approval === null) return null
+  const place = answerPlaceOf(execution)
+  const who =
+    execution.principal.kind === 'operator'
+      ? 'you'
+      : execution.principal.kind === 'agent'
+        ? 'the agent'
+        : execution.principal.id
+  const more = others === 0 ? '' : ` · ${others} more ${others === 1 ? 'waits' : 'wait'}`
+  return {
+    approvalId: approval.id,
+    executionId: execution.id,
+    digest: approval.digest,
+    title: oneLine(`${RISK_TITLE[execution.risk]} waits on ${execution.target}`),
+    body: `${oneLine(execution.command)}\nasked by ${oneLine(who)}${place === 'anywhere' ? '' : ' · review it on its card'}${more}`,
+    others,
+    mayApprove: place === 'anywhere',
+  }
+}
+
+export function createAnnouncements(deps: AnnouncementsDeps): Announcements {
+  const { store, feed, log, clock } = deps
+  const told = new Map<string, Told>()
+  const running = new Set<Promise<void>>()
+  let closed = false
+  let looking = false
+  let again = false
+
+  const surfaceOf = (surface: Surface): Announcer | undefined =>
+    deps.announcers().find((announcer) => announcer.surface === surface)
+
+  /** Whether the system's own notice is wanted at this moment. */
+  function wantsNotice(): boolean {
+    switch (deps.use()) {
+      case 'never':
+        return false
+      case 'always':
+        return true
+      case 'away':
+        return deps.desktop?.attention() !== 'focused'
+    }
+  }
+
+  const noticesUp = (): number => [...told.values()].filter(({ by }) => by.has('notification')).length
+
+  async function tell(announcer: Announcer, execution: ExecutionView, entry: Told, others: number): Promise<boolean> {
+    const notice = noticeOf(execution, others)
+    if (notice === null) return false
+    try {
+      const shown = await announcer.announce(notice)
+      if (shown) entry.by.add(announcer.surface)
+      return shown
+    } catch (error) {
+      log.warn('a surface failed to show what waits', { surface: announcer.surface, error: String(error) })
+      return false
+    }
+  }
+
+  /** True once a window that is to be seen has drawn the card. */
+  function drawn(entry: Told): Promise<boolean> {
+    if (entry.by.has('window')) return Promise.resolve(true)
+    return new Promise((resolve) => {
+      const forget = clock.after(DRAWN_MS, () => {
+        entry.drawn = null
+        resolve(entry.by.has('window'))
+      })
+      entry.drawn = () => {
+        forget()
+        entry.drawn = null
+        resolve(true)
+      }
+    })
+  }
+
+  /** Tells one request on every surface there is. Surfaces do not wait for each other; it has failed when all have. */
+  async function deliver(execution: ExecutionView, entry: Told, others: number): Promise<void> {
+    const id = execution.approval?.id ?? ''
+    const attempts: Promise<{ readonly surface: Surface; readonly shown: boolean }>[] = []
+    const attempt = (surface: Surface, job: Promise<boolean>): void => {
+      attempts.push(job.then((shown) => ({ surface, shown })))
+    }
+    const attention = deps.desktop?.attention() ?? 'hidden'
+    if (deps.desktop !== null && attention !== 'hidden') attempt('window', drawn(entry))
+    const notification = surfaceOf('notification')
+    const full = noticesUp() >= MOST_NOTICES
+    if (notification !== undefined && wantsNotice() && !full)
+      attempt('notification', tell(notification, execution, entry, others))
+    for (const surface of ['tray', 'cli'] as const) {
+      const announcer = surfaceOf(surface)
+      if (announcer !== undefined) attempt(surface, tell(announcer, execution, entry, others))
+    }
+    // What stands in the count of a notice that is to be seen was told by it.
+    if (full) attempt('notification', Promise.resolve(true))
+    const results = await Promise.all(attempts)
+    if (closed || told.get(id) !== entry) return
+    let shownOn = results.filter(({ shown }) => shown).map(({ surface }) => surface)
+    if (shownOn.length === 0 && notification !== undefined && !wantsNotice() && deps.use() !== 'never') {
+      // The window that had the focus has not drawn it: the next surface is tried after all.
+      if (await tell(notification, execution, entry, others)) shownOn = ['notification']
+    }
+    if (closed || told.get(id) !== entry) return
+    const failed = results.filter(({ shown }) => !shown).map(({ surface }) => surface)
+    store.appendLedger(
+      {
+        kind: 'approval.announced',
+        actor: 'nomos',
+        executionId: execution.id,
+        approvalId: id,
+        data: { shown: shownOn, failed },
+      },
+      clock.now(),
+    )
+    if (shownOn.length > 0 || entry.fallen || store.approval(id)?.state !== 'pending') return
+    entry.fallen = true
+    await deps.undelivered(execution.id)
+  }
+
+  function withdraw(id: string): void {
+    for (const announcer of deps.announcers()) {
+      try {
+        announcer.withdraw(id)
+      } catch (error) {
+        log.warn('a notice could not be withdrawn', { surface: announcer.surface, error: String(error) })
+      }
+    }
+  }
+
+  function begin(execution: ExecutionView, entry: Told, job: Promise<void>): void {
+    entry.under += 1
+    const worker = job
+      .catch((error) => log.error('an announcement failed', { id: execution.id, error: String(error) }))
+      .finally(() => {
+        entry.under -= 1
+        running.delete(worker)
+      })
+    running.add(worker)
+  }
+
+  function reconcile(): void {
+    const waiting = store.executions({ states: ['pending_approval'], before: null, limit: 1000 })
+    const ids = new Set(waiting.flatMap(({ approval }) => approval?.id ?? []))
+    for (const id of [...told.keys()]) {
+      if (ids.has(id)) continue
+      const entry = told.get(id)
+      told.delete(id)
+      entry?.drawn?.()
+      withdraw(id)
+    }
+    const others = Math.max(0, waiting.length - 1)
+    // Oldest first, so that the newest notice is the one on top.
+    for (const execution of [...waiting].reverse()) {
+      const id = execution.approval?.id
+      if (id === undefined) continue
+      const known = told.get(id)
+      if (known === undefined) {
+        const entry: Told = { executionId: execution.id, by: new Set(), under: 0, drawn: null, fallen: false }
+        told.set(id, entry)
+        begin(execution, entry, deliver(execution, entry, others))
+      } else if (known.under === 0 && !known.by.has('notification') && !known.by.has('window') && wantsNotice()) {
+        remind(execution, known, others)
+      } else if (known.under === 0 && !known.by.has('notification') && deps.desktop?.attention() === 'hidden') {
+        // The window that showed it is gone from sight.
+        remind(execution, known, others)
+      }
+    }
+  }
+
+  /** A notice for something that was told elsewhere before. */
+  function remind(execution: ExecutionView, entry: Told, others: number): void {
+    const notification = surfaceOf('notification')
+    if (notification === undefined || !wantsNotice() || noticesUp() >= MOST_NOTICES) return
+    begin(
+      execution,
+      entry,
+      tell(notification, execution, entry, others).then(() => undefined),
+    )
+  }
+
+  /** Many changes of one moment are one look. */
+  function look(): void {
+    if (closed) return
+    again = true
+    if (looking) return
+    looking = true
+    queueMicrotask(() => {
+      try {
+        while (again && !closed) {
+          again = false
+          reconcile()
+        }
+      } catch (error) {
+        log.error('what waits could not be announced', { error: String(error) })
+      } finally {
+        looking = false
+      }
+    })
+  }
+
+  const unsubscribe = feed.subscribe(({ event }) => {
+    if (event.type === 'approval' || event.type === 'settings') look()
+  })
+  const offDesktop = deps.desktop?.onChange(look) ?? (() => {})
+
+  return {
+    shown(approvalIds) {
+      if (deps.desktop !== null && deps.desktop.attention() === 'hidden') return
+      for (const id of approvalIds) {
+        const entry = told.get(id)
+        if (entry === undefined) continue
+        entry.by.add('window')
+        entry.drawn?.()
+      }
+    },
+    look,
+    async whenQuiet() {
+      await null
+      while (running.size > 0) await Promise.all([...running])
+    },
+    close() {
+      closed = true
+      unsubscribe()
+      offDesktop()
+      for (const [id, entry] of told) {
+        entry.drawn?.()
+        withdraw(id)
+      }
+      told.clear()
+    },
+  }
+}
