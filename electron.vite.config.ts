@@ -13,7 +13,9 @@ export default defineConfig({
       // Electron 45 is what we ship with; the development runtime is Electron 33, and the command line runs on Node 20.
       target: 'node20.18',
       // Pure JavaScript goes into the bundle: hundreds of small files cost a start more than what is in them.
-      externalizeDeps: { exclude: ['zod', 'yaml', 'js-yaml', 'json5', 'unbash', 're2js', 'minimatch'] },
+      externalizeDeps: {
+        exclude: ['zod', 'yaml', 'js-yaml', 'json5', 'unbash', 're2js', 'minimatch', '@jellybrick/dbus-next'],
+      },
       rollupOptions: {
         input: {
           index: resolve(root, 'src-main/index.ts'),
