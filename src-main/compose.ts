@@ -8,11 +8,12 @@ import { APPROVALS_FILE, CONFIG_FILE, createApprovalsFile, createConfigFile } fr
 import { createControlServer, pathProblem } from './adapters/control-socket'
 import { createLocalRunner } from './adapters/local'
 import { createOpenAiModel } from './adapters/openai'
-import { loadExecPolicies, loadRiskRules, rulesOfNothing } from './adapters/policy-files'
+import { loadAssent, loadExecPolicies, loadRiskRules, rulesOfNothing } from './adapters/policy-files'
 import { DATABASE_FILE, HEAD_FILE, holdHome, openStore, type SqliteStore, StoreProblem } from './adapters/sqlite'
 import { createSshRunner } from './adapters/ssh'
 import { fileLog, makeHome, systemClock, systemIds } from './adapters/system'
 import { createTreeSitterParser } from './adapters/tree-sitter'
+import type { AssentGrammar } from './domain/approval'
 import { redact } from './domain/redact'
 import type { RuleSet } from './domain/risk'
 import type { Clock, Desktop, Dispatch, Log, Secrets } from './ports'
@@ -20,6 +21,7 @@ import { createAgentLoop } from './services/agent-loop'
 import { createAnnouncements } from './services/announcements'
 import { createApi } from './services/api'
 import { createApprovalDesk } from './services/approval-desk'
+import { createChatAnswers } from './services/chat-answers'
 import { type Examination, examine } from './services/doctor'
 import { createFeed } from './services/feed'
 import { createFleet } from './services/fleet'
@@ -28,6 +30,7 @@ import { createHealth, type Health } from './services/health'
 import { createPolicy, NO_POLICY_DATA, type Policy, type PolicyData } from './services/policy'
 import { createPolicyDesk } from './services/policy-desk'
 import { createPreview } from './services/preview'
+import { createRunEvents } from './services/run-events'
 import { createSettings } from './services/settings'
 import { createUndo } from './services/undo'
 
@@ -249,6 +252,18 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     }
   }
 
+  let grammar: AssentGrammar | null = null
+  const loadGrammar = (): AssentGrammar | null => {
+    if (grammar !== null) return grammar
+    try {
+      grammar = loadAssent(join(config.resources, 'policies'))
+    } catch (error) {
+      // Without it no words approve or deny anything: cards do. Read again the next time.
+      log.warn('the grammar of assent cannot be used', { error: String(error) })
+    }
+    return grammar
+  }
+
   const secondParser = createTreeSitterParser(log)
   // Both are made of the gate's own reads.
   const undo = createUndo({ store, log })
@@ -346,6 +361,15 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
       store: (execution, entries) => policyDesk.storeAlways(execution, entries),
     },
   })
+  const events = createRunEvents({
+    store,
+    feed,
+    clock,
+    ids,
+    log,
+  })
+  const chatAnswers = createChatAnswers({ store, clock, desk, loop, grammar: loadGrammar })
+  gate.onSettled((execution) => events.settled(execution))
   gate.onSettled((execution) => loop.onExecutionSettled(execution.id, execution.session))
 
   const control = createControlServer({
@@ -375,6 +399,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     policy,
     policyDesk,
     settings,
+    chatAnswers,
     undo,
     preview,
     announcements,
@@ -426,6 +451,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
       }
     },
     async stop() {
+      events.close()
       announcements.close()
       desk.close()
       loop.close()

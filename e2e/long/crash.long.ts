@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openReadOnlyLedger, openStore } from '../../src-main/adapters/sqlite'
-import { openDatabase } from '../../src-main/adapters/sqlite/driver'
+import { checkCrash } from '../support/crash-check'
 
 const KILLS = 100
 
@@ -62,49 +61,9 @@ describe('kill -9 at any moment', () => {
     // Whatever was started goes on by itself for a moment.
     await new Promise((go) => setTimeout(go, 500))
 
-    const ledger = openReadOnlyLedger(home)
-    const report = ledger.verify()
-    ledger.close()
-    expect(report).toMatchObject({ intact: true, problem: null })
-
-    const store = openStore(home)
-    const db = openDatabase(store.path)
-    const rows = db.prepare("SELECT id, command, state FROM executions WHERE command LIKE 'echo %'").all() as {
-      id: string
-      command: string
-      state: string
-    }[]
-    const started = new Map(
-      (
-        db
-          .prepare(
-            "SELECT execution_id AS id, count(*) AS n FROM ledger WHERE kind = 'execution.started' GROUP BY execution_id",
-          )
-          .all() as { id: string; n: number }[]
-      ).map(({ id, n }) => [id, n]),
-    )
-    const settled = new Set(
-      (
-        db.prepare("SELECT approval_id AS id FROM ledger WHERE kind = 'approval.settled'").all() as { id: string }[]
-      ).map(({ id }) => id),
-    )
-    expect(rows.length).toBeGreaterThan(KILLS)
-    const states: Record<string, number> = {}
-    for (const { id, command, state } of rows) {
-      const file = command.split('>> ')[1] ?? ''
-      const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0
-      states[state] = (states[state] ?? 0) + 1
-      expect([command, started.get(id) ?? 0]).toEqual([command, Math.min(1, started.get(id) ?? 0)])
-      if (state === 'completed') expect([command, state, lines]).toEqual([command, state, 1])
-      else if (state === 'running' || state === 'unknown') expect(lines).toBeLessThanOrEqual(1)
-      else expect([command, state, lines]).toEqual([command, state, 0])
-    }
-    for (const [id] of asked) expect(rows.some((row) => row.id === id)).toBe(true)
-    const decided = db.prepare("SELECT id FROM approvals WHERE state <> 'pending'").all() as { id: string }[]
-    for (const { id } of decided) expect(settled.has(id)).toBe(true)
-    db.close()
-    store.close()
-    console.log(JSON.stringify({ kills: KILLS, executions: rows.length, states, ledger: report.entries }))
+    const report = checkCrash(home, asked.keys())
+    expect(report.executions).toBeGreaterThan(KILLS)
+    console.log(JSON.stringify({ kills: KILLS, ...report }))
     rmSync(base, { recursive: true, force: true })
   })
 })

@@ -17,7 +17,7 @@ describe('soak', () => {
       secrets: NO_SECRETS,
       headless: true,
     })
-    const caller = { surface: 'headless' as const, operator: true }
+    const caller = { surface: 'window' as const, operator: true }
     const settled = new Map<string, string>()
     core.subscribe(({ event }) => {
       if (event.type === 'execution' && !['requested', 'running'].includes(event.state))

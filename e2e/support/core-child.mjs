@@ -9,7 +9,7 @@ const [home, folder, first] = process.argv.slice(2)
 const root = resolve(import.meta.dirname, '../..')
 const { createCore, NO_SECRETS } = await import(pathToFileURL(resolve(root, 'out/main/core.js')).href)
 const core = createCore({ home, resources: root, version: 'crash', secrets: NO_SECRETS, headless: true })
-const operator = { surface: 'headless', operator: true }
+const operator = { surface: 'window', operator: true }
 const ask = async (route, input) => {
   const answer = await core.dispatch(operator, route, input)
   if (!answer.ok) throw new Error(`${route}: ${answer.error.message}`)

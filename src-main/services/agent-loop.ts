@@ -1,6 +1,12 @@
 import { z } from 'zod'
 import { type FeedEvent, NomosError } from '../../src-preload/contract'
-import { FINAL_STATES, type Message, type Session } from '../../src-preload/contract/model'
+import {
+  type ExecutionState,
+  type ExecutionView,
+  FINAL_STATES,
+  type Message,
+  type Session,
+} from '../../src-preload/contract/model'
 import { type Clock, type Ids, type Log, type Model, type ModelEndpoint, ModelFailure, type Store } from '../ports'
 import { buildPrompt, clipBytes, NO_RESULT, PROMPT_BUDGET, rowSize } from './agent-prompt'
 import { type RawCall, RUN_TOOL, type RunInput, readRunCall, redactArguments, withUniqueIds } from './agent-tool'
@@ -38,9 +44,16 @@ export interface AgentLoopDeps {
 export interface AgentLoop {
   /**
    * Appends the operator's message and begins a turn; the answer comes by events. Throws `turn_active` while a turn of this session
-   * goes on, `not_found` for an unknown session, `bad_input` for an empty text.
+   * goes on, `not_found` for an unknown session, `bad_input` for an empty text. `note` is said right behind it.
    */
-  send(session: string, text: string): { readonly turn: string; readonly message: Message }
+  send(session: string, text: string, note?: string | null): { readonly turn: string; readonly message: Message }
+  /**
+   * Appends the operator's words to the turn that goes on, with what Nomos has to say about them (`note`); they reach the agent when it
+   * goes on. Without a turn they stand alone. Throws `not_found` for an unknown session.
+   */
+  append(session: string, text: string, note: string | null): Message
+  /** The executions that the newest answer of the agent asked for, whatever became of them; none once it has said something else. */
+  proposals(session: string): readonly string[]
   /** Ends the turn of a session, if there is one: what was said stays, open calls are cancelled and get their results. */
   stop(session: string): void
   /** Runs the next round of the last turn again, without a new message. Throws `conflict` when there is nothing to go on with. */
@@ -69,6 +82,10 @@ export const MAX_ROUNDS = 25
 export const MAX_CALLS = 32
 /** Bytes of a result kept in the store; a live round gets the whole text of the gate. */
 export const STORED_RESULT_BYTES = 4096
+
+/** Denials after which a turn is ended: of the same command, or rounds in a row in which nothing was let through. */
+export const MAX_DENIALS = 3
+const REFUSED: ReadonlySet<ExecutionState> = new Set(['denied', 'expired', 'undeliverable'])
 
 /** Characters of one answer; a model that writes more has lost its way. */
 const MAX_ANSWER = 500_000
@@ -209,6 +226,39 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
     return state !== undefined && FINAL_STATES.includes(state)
   }
 
+  /**
+   * Why a turn is ended in which the agent goes on asking for what was denied; null while it may go on. Counted anew once the operator
+   * has let it go on.
+   */
+  function denials(rows: readonly Message[]): string | null {
+    const from = rows.findLastIndex((row) => row.role === 'notice' && row.error?.code === 'denied_repeatedly')
+    const asked = new Map<string, number>()
+    let inARow = 0
+    let last: ExecutionView | null = null
+    let round: ExecutionState[] = []
+    const close = (): void => {
+      if (round.length === 0) return
+      const refused = round.filter((state) => REFUSED.has(state)).length
+      inARow = refused === round.length ? inARow + 1 : 0
+      round = []
+    }
+    for (const row of rows.slice(from + 1)) {
+      if (row.role === 'assistant') close()
+      if (row.role !== 'tool' || row.executionId === null) continue
+      const view = store.execution(row.executionId)
+      if (view === null) continue
+      round.push(view.state)
+      if (!REFUSED.has(view.state)) continue
+      last = view
+      const key = `${view.target}\0${view.command.replace(/\s+/g, ' ').trim()}`
+      asked.set(key, (asked.get(key) ?? 0) + 1)
+    }
+    close()
+    const most = Math.max(0, ...asked.values())
+    if ((most < MAX_DENIALS && inARow < MAX_DENIALS) || last === null) return null
+    return `The agent was stopped: it asked ${MAX_DENIALS} times for what was not let through, at last ${JSON.stringify(last.command.slice(0, 80))} on ${last.target}. Tell it what to do instead; Try again lets it go on.`
+  }
+
   function openOf(session: string, turn: string): readonly Message[] {
     return store.openToolMessages(session).filter((row) => row.turn === turn)
   }
@@ -230,7 +280,8 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
 
   /** The rows of one turn, oldest first. A turn always begins with the operator's message. */
   function turnRows(session: string, turn: string): readonly Message[] {
-    return readBack(session, (rows) => rows.some((row) => row.turn === turn && row.role === 'user')).filter(
+    // Words that came while it waited are messages of the operator within the same turn.
+    return readBack(session, (rows) => rows.some((row) => row.turn !== turn && row.role === 'user')).filter(
       (row) => row.turn === turn,
     )
   }
@@ -418,6 +469,12 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
         `The agent took ${MAX_ROUNDS} rounds in this turn and was stopped there. Retry lets it go on, or tell it what to do next.`,
         true,
       )
+      release(turn, null)
+      return false
+    }
+    const repeated = denials(turnRows(session, turn.turn))
+    if (repeated !== null) {
+      notice(session, turn.turn, 'denied_repeatedly', repeated, true)
       release(turn, null)
       return false
     }
@@ -712,7 +769,25 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
   }
 
   return {
-    send(session, text) {
+    append(session, text, note) {
+      existing(session)
+      const turn = active.get(session)?.turn ?? readMark(session)?.turn ?? ids.next('turn')
+      const message = addMessage(session, turn, { role: 'user', text: deps.redact(text) })
+      publishMessage(message)
+      if (note !== null) notice(session, turn, 'note', note, false)
+      return message
+    },
+
+    proposals(session) {
+      const rows = readBack(session, (all) => all.some((row) => row.role === 'assistant'))
+      const answer = rows.findLast((row) => row.role === 'assistant')
+      if (answer === undefined) return []
+      return rows.flatMap((row) =>
+        row.role === 'tool' && row.seq > answer.seq && row.executionId !== null ? [row.executionId] : [],
+      )
+    },
+
+    send(session, text, note = null) {
       const row = existing(session)
       if (text.trim() === '')
         throw new NomosError('bad_input', 'The message is empty. Write something first.', { field: 'text' })
@@ -725,6 +800,7 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
         store.updateSession(session, { title: titleFrom(redacted) })
       }
       publishMessage(message)
+      if (note !== null) notice(session, turn, 'note', note, false)
       begin(session, turn)
       return { turn, message }
     },
@@ -759,7 +835,7 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
       const nothing = () => new NomosError('conflict', 'There is nothing to try again: the last answer is complete.')
       if (turn === null) throw nothing()
       const last = turnRows(session, turn).findLast(
-        (row) => row.role !== 'run' && (row.role !== 'notice' || row.error !== null),
+        (row) => row.role !== 'run' && (row.role !== 'notice' || (row.error !== null && row.error.code !== 'note')),
       )
       if (last === undefined || (last.role === 'assistant' && last.toolCalls.length === 0)) throw nothing()
       repairCalls(session, turn)

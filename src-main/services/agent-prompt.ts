@@ -10,7 +10,7 @@ export const NO_RESULT = 'no result: the app was closed'
 const RUN_OUTPUT_CLIP = 2000
 const GO_ON = '[The operator asks you to go on.]'
 /** Notices after which the text before them is still what the agent said; after any other it was a failed attempt. */
-const TEXT_STANDS: ReadonlySet<string> = new Set(['stopped', 'length', 'turn_limit'])
+const TEXT_STANDS: ReadonlySet<string> = new Set(['stopped', 'length', 'turn_limit', 'note'])
 
 export interface PromptSource {
   readonly system: string
@@ -30,7 +30,8 @@ export interface PromptSource {
 export function buildPrompt(source: PromptSource): readonly PromptMessage[] {
   const budget = source.budget ?? PROMPT_BUDGET
   const ids = new Set<string>()
-  const turns = splitTurns(source.rows).map((rows) => turnMessages(rows, source, ids))
+  const withheld = withheldResults(source)
+  const turns = splitTurns(source.rows).map((rows) => turnMessages(rows, { ...source, withheld }, ids))
   const newest = shorten(turns.pop() ?? [], budget)
   const kept: PromptMessage[][] = [newest]
   let size = sizeOf(newest)
@@ -63,7 +64,29 @@ function splitTurns(rows: readonly Message[]): Message[][] {
   return turns
 }
 
-function turnMessages(rows: readonly Message[], source: PromptSource, ids: Set<string>): PromptMessage[] {
+const WITHHELD =
+  '[Left out: the same command was denied later in this conversation, so what it showed earlier is not offered again.]'
+
+/** Results of commands that were denied later: a denial must not be got around with what an earlier run had shown. */
+function withheldResults(source: PromptSource): ReadonlySet<string> {
+  const deniedAt = new Map<string, number>()
+  const ran: { readonly id: string; readonly key: string; readonly seq: number }[] = []
+  for (const row of source.rows) {
+    if (row.role !== 'tool' || row.executionId === null) continue
+    const view = source.execution(row.executionId)
+    if (view === null) continue
+    const key = `${view.target}\0${view.command}`
+    if (view.state === 'denied') deniedAt.set(key, row.seq)
+    else ran.push({ id: row.id, key, seq: row.seq })
+  }
+  return new Set(ran.filter(({ key, seq }) => seq < (deniedAt.get(key) ?? -1)).map(({ id }) => id))
+}
+
+interface Source extends PromptSource {
+  readonly withheld: ReadonlySet<string>
+}
+
+function turnMessages(rows: readonly Message[], source: Source, ids: Set<string>): PromptMessage[] {
   const messages: PromptMessage[] = []
   rows.forEach((row, index) => {
     switch (row.role) {
@@ -80,6 +103,8 @@ function turnMessages(rows: readonly Message[], source: PromptSource, ids: Set<s
         if (row.error?.code === 'stopped') {
           messages.push({ role: 'user', content: '[The operator stopped you here.]' })
         }
+        // What the operator's words did and did not settle, so that it is not asked again.
+        if (row.error?.code === 'note') messages.push({ role: 'user', content: `[Nomos: ${row.text ?? ''}]` })
         break
       case 'tool':
         // Placed behind the call it belongs to.
@@ -89,12 +114,7 @@ function turnMessages(rows: readonly Message[], source: PromptSource, ids: Set<s
   return messages
 }
 
-function answerMessages(
-  row: Message,
-  after: readonly Message[],
-  source: PromptSource,
-  ids: Set<string>,
-): PromptMessage[] {
+function answerMessages(row: Message, after: readonly Message[], source: Source, ids: Set<string>): PromptMessage[] {
   const text = row.text ?? ''
   if (row.toolCalls.length === 0) {
     const next = after.find((other) => other.role === 'assistant' || (other.role === 'notice' && other.error !== null))
@@ -134,8 +154,9 @@ function validArguments(text: string): string {
   return JSON.stringify({ malformed: text })
 }
 
-function resultContent(row: Message | undefined, source: PromptSource): string {
+function resultContent(row: Message | undefined, source: Source): string {
   if (row === undefined || row.text === null) return NO_RESULT
+  if (source.withheld.has(row.id)) return WITHHELD
   return source.result(row) ?? row.text
 }
 

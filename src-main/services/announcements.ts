@@ -38,6 +38,8 @@ interface Told {
   readonly executionId: string
   /** Surfaces that have acknowledged. */
   readonly by: Set<Surface>
+  /** A notice of the system stands for it, or is on its way. */
+  noticed: boolean
   /** Announcements on their way. */
   under: number
   /** Resolves a wait for the window. */
@@ -104,19 +106,32 @@ export function createAnnouncements(deps: AnnouncementsDeps): Announcements {
     }
   }
 
-  const noticesUp = (): number => [...told.values()].filter(({ by }) => by.has('notification')).length
+  const noticesUp = (): number => [...told.values()].filter(({ noticed }) => noticed).length
 
   async function tell(announcer: Announcer, execution: ExecutionView, entry: Told, others: number): Promise<boolean> {
     const notice = noticeOf(execution, others)
     if (notice === null) return false
+    const own = announcer.surface === 'notification'
+    // Taken before it is asked for, so that a burst does not get more places than there are.
+    if (own) entry.noticed = true
     try {
       const shown = await announcer.announce(notice)
       if (shown) entry.by.add(announcer.surface)
+      else if (own) entry.noticed = false
       return shown
     } catch (error) {
+      if (own) entry.noticed = false
       log.warn('a surface failed to show what waits', { surface: announcer.surface, error: String(error) })
       return false
     }
+  }
+
+  /** Brings the newest notice to how many others wait: there the further ones are told. */
+  function recount(announcer: Announcer, others: number): Promise<boolean> {
+    const last = [...told.values()].reverse().find(({ noticed }) => noticed)
+    const execution = last === undefined ? null : store.execution(last.executionId)
+    if (last === undefined || execution === null) return Promise.resolve(false)
+    return tell(announcer, execution, last, others)
   }
 
   /** True once a window that is to be seen has drawn the card. */
@@ -145,15 +160,14 @@ export function createAnnouncements(deps: AnnouncementsDeps): Announcements {
     const attention = deps.desktop?.attention() ?? 'hidden'
     if (deps.desktop !== null && attention !== 'hidden') attempt('window', drawn(entry))
     const notification = surfaceOf('notification')
-    const full = noticesUp() >= MOST_NOTICES
-    if (notification !== undefined && wantsNotice() && !full)
-      attempt('notification', tell(notification, execution, entry, others))
+    if (notification !== undefined && wantsNotice()) {
+      if (noticesUp() < MOST_NOTICES) attempt('notification', tell(notification, execution, entry, others))
+      else attempt('notification', recount(notification, others))
+    }
     for (const surface of ['tray', 'cli'] as const) {
       const announcer = surfaceOf(surface)
       if (announcer !== undefined) attempt(surface, tell(announcer, execution, entry, others))
     }
-    // What stands in the count of a notice that is to be seen was told by it.
-    if (full) attempt('notification', Promise.resolve(true))
     const results = await Promise.all(attempts)
     if (closed || told.get(id) !== entry) return
     let shownOn = results.filter(({ shown }) => shown).map(({ surface }) => surface)
@@ -216,7 +230,14 @@ export function createAnnouncements(deps: AnnouncementsDeps): Announcements {
       if (id === undefined) continue
       const known = told.get(id)
       if (known === undefined) {
-        const entry: Told = { executionId: execution.id, by: new Set(), under: 0, drawn: null, fallen: false }
+        const entry: Told = {
+          executionId: execution.id,
+          by: new Set(),
+          noticed: false,
+          under: 0,
+          drawn: null,
+          fallen: false,
+        }
         told.set(id, entry)
         begin(execution, entry, deliver(execution, entry, others))
       } else if (known.under === 0 && !known.by.has('notification') && !known.by.has('window') && wantsNotice()) {

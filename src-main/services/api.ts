@@ -8,12 +8,19 @@ import {
   type RouteOutput,
   routes,
 } from '../../src-preload/contract'
-import { type ApprovalView, type DoctorCheck, FINAL_STATES, type Principal } from '../../src-preload/contract/model'
+import {
+  type ApprovalView,
+  type DoctorCheck,
+  FINAL_STATES,
+  type Principal,
+  type Shown,
+} from '../../src-preload/contract/model'
 import { answerPlaceOf } from '../domain/approval'
 import type { Caller, Clock, Dispatch, Feed, Ids, Log, Store } from '../ports'
 import type { AgentLoop } from './agent-loop'
 import type { Announcements } from './announcements'
 import type { ApprovalDesk } from './approval-desk'
+import type { ChatAnswers } from './chat-answers'
 import type { Fleet } from './fleet'
 import type { Gate, RunRequest } from './gate'
 import type { Health } from './health'
@@ -39,6 +46,7 @@ export interface ApiDeps {
   readonly policy: Policy
   readonly policyDesk: PolicyDesk
   readonly settings: Settings
+  readonly chatAnswers: ChatAnswers
   readonly undo: Pick<Undo, 'request' | 'stateOf'>
   readonly preview: Preview
   readonly announcements: Pick<Announcements, 'shown'>
@@ -173,6 +181,20 @@ export function createApi(deps: ApiDeps): Dispatch {
     return text
   }
 
+  /** A message: read as an answer to what waits first, then given to the agent. */
+  function message(session: string, text: string, shown: readonly Shown[]): RouteOutput<'chat.send'> {
+    const outcome = deps.chatAnswers.read(session, text, shown)
+    switch (outcome.kind) {
+      case 'answer':
+      case 'queued':
+        loop.append(session, text, outcome.sentence)
+        return { kind: outcome.kind, executionId: null, sentence: outcome.sentence }
+      case 'message':
+        loop.send(session, text, outcome.sentence)
+        return { kind: 'message', executionId: null, sentence: outcome.sentence }
+    }
+  }
+
   const handlers: Handlers = {
     'app.snapshot': () => ({
       boot: feed.boot,
@@ -237,7 +259,7 @@ export function createApi(deps: ApiDeps): Dispatch {
       }
     },
 
-    'chat.send': async (caller, { session, text }) => {
+    'chat.send': async (caller, { session, text, shown }) => {
       requireSession(session)
       const parsed = parseRunCommand(text)
       switch (parsed.kind) {
@@ -246,8 +268,13 @@ export function createApi(deps: ApiDeps): Dispatch {
         case 'message':
           if (text.trim() === '')
             throw new NomosError('bad_input', 'The message is empty. Write something first.', { field: 'text' })
-          loop.send(session, text)
-          return { kind: 'message', executionId: null }
+          requireOperator(caller)
+          return message(session, text, shown ?? [])
+        case 'approve': {
+          requireOperator(caller)
+          const sentence = await deps.chatAnswers.approve(parsed, text.trim())
+          return { kind: 'answer', executionId: null, sentence: say(session, sentence) }
+        }
         case 'run': {
           const execution = await requestInSession(caller, session, {
             target: parsed.target,

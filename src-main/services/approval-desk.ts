@@ -80,13 +80,47 @@ const PHRASE_WINDOW_MS = 60_000
 /** Longest pause between two looks at what has run out: the clock may jump, and a timer does not see that. */
 const EXPIRY_CHECK_MS = 30_000
 
-/** "approved by the operator in the window 12 s ago" */
-function settledSentence(approval: ApprovalView, now: number): string {
-  const { settlement } = approval
-  if (settlement === null) return `It is ${approval.state} already.`
-  const seconds = Math.max(0, Math.round((now - settlement.at) / 1000))
-  const ago = seconds < 90 ? `${seconds} s ago` : `${Math.round(seconds / 60)} min ago`
-  return `Already settled: ${approval.state} by ${settlement.by} (${settlement.surface}) ${ago}.`
+const SURFACE_NAMES: Readonly<Record<Settlement['surface'], string>> = {
+  window: 'on its card',
+  chat: 'in the chat',
+  cli: 'at the command line',
+  headless: 'at the headless host',
+  agent: 'by the agent',
+  mcp: 'over MCP',
+  notification: 'on a notification',
+  tray: 'in the tray',
+  system: 'by Nomos itself',
+}
+
+function ago(at: number, now: number): string {
+  const seconds = Math.max(0, Math.round((now - at) / 1000))
+  if (seconds < 90) return `${seconds} s ago`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 90 ? `${minutes} min ago` : `${Math.round(minutes / 60)} h ago`
+}
+
+/** Which way a settled approval went, by whom, where and when: "It was denied by operator on a notification 12 s ago." */
+export function settledSentence(approval: ApprovalView, now: number): string {
+  const { settlement, state } = approval
+  if (settlement === null) return `It is ${state} already.`
+  const when = ago(settlement.at, now)
+  switch (state) {
+    case 'expired':
+      return `It expired ${when}: nobody answered in time. Ask again.`
+    case 'cancelled':
+      return `It was withdrawn by ${settlement.by} ${when}${settlement.note === null ? '' : `: ${settlement.note}`}.`.replace(
+        '..',
+        '.',
+      )
+    case 'revoked':
+      return `It was approved and taken back by ${settlement.by} ${when}.`
+    case 'pending':
+    case 'approved':
+    case 'denied':
+      return settlement.surface === 'system'
+        ? `It was ${state} by ${settlement.by} ${when}.`
+        : `It was ${state} already, by ${settlement.by} ${SURFACE_NAMES[settlement.surface]} ${when}.`
+  }
 }
 
 export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
@@ -173,7 +207,11 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
       }
       if (approval.state !== 'pending') {
         refused(caller, approval, 'already_settled')
-        throw new NomosError('already_settled', settledSentence(approval, clock.now()), { field: 'id' })
+        throw new NomosError(
+          approval.state === 'expired' ? 'expired' : 'already_settled',
+          settledSentence(approval, clock.now()),
+          { field: 'id' },
+        )
       }
       if (left(approval) <= 0) {
         expireOne(approval)

@@ -29,7 +29,7 @@ describe('/run', () => {
     expect(parseRunCommand(text)).toEqual(expected)
   })
 
-  it.each(['/running local ls', '/RUN local ls', '/approve x', ' /rum', '/execute\nls'])(
+  it.each(['/running local ls', '/RUN local ls', '/approval x', ' /rum', '/execute\nls'])(
     'takes %j for a slip, never for a message',
     (text) => {
       expect(parseRunCommand(text)).toMatchObject({
@@ -39,6 +39,31 @@ describe('/run', () => {
       })
     },
   )
+
+  it.each([
+    ['/approve apr_01ab allow-once', { id: 'apr_01ab', decision: 'allow-once', forMs: null }],
+    ['  /approve 01ab\tdeny\n', { id: '01ab', decision: 'deny', forMs: null }],
+    ['/approve apr_01ab allow-always', { id: 'apr_01ab', decision: 'allow-always', forMs: null }],
+    ['/approve apr_01ab allow-always --for 8h', { id: 'apr_01ab', decision: 'allow-always', forMs: 8 * 3_600_000 }],
+  ])('reads %j as an answer', (text, expected) => {
+    expect(parseRunCommand(text)).toEqual({ kind: 'approve', ...expected })
+  })
+
+  it.each([
+    ['/approve', /Which request/],
+    ['/approve apr_01ab', /answer is missing/],
+    ['/approve apr_01ab yes', /"yes" is no answer/],
+    ['/approve apr_01ab allow-once now', /Not understood: "now"/],
+    ['/approve apr_01ab deny --for 8h', /leave it out/],
+    ['/approve apr_01ab allow-always --for ever', /not "ever"/],
+    ['/approve apr_01ab allow-always --for 400d', /at most 365d/],
+    ['/approve ap; allow-once', /no id/],
+    ['/approve a allow-once', /no id/],
+  ])('says what is wrong with %j', (text, why) => {
+    const read = parseRunCommand(text)
+    expect(read.kind).toBe('invalid')
+    expect('message' in read ? read.message : '').toMatch(why)
+  })
 
   it.each(['hello', 'please /run local ls', '', '/etc/hosts is wrong on web1', '/ what is this', '/run\u00a0local ls'])(
     'takes %j for a message',

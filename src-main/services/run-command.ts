@@ -14,6 +14,7 @@ export type RunCommand =
       /** What holds from now on, for people. */
       readonly sentence: string
     }
+  | ({ readonly kind: 'approve' } & ApproveCommand)
   | { readonly kind: 'message' }
   | {
       readonly kind: 'invalid'
@@ -21,6 +22,15 @@ export type RunCommand =
       /** What is wrong, with the value, and how to write it. */
       readonly message: string
     }
+
+/** `/approve <id> allow-once|allow-always|deny`. */
+export interface ApproveCommand {
+  /** An id of an approval or a request, or the beginning of one. */
+  readonly id: string
+  readonly decision: 'allow-once' | 'allow-always' | 'deny'
+  /** How long "allow-always" holds, in ms; null: the usual time. */
+  readonly forMs: number | null
+}
 
 const FORM = '/run <target> [--why "reason"] <command>'
 const MAX_PURPOSE = 2000
@@ -35,7 +45,7 @@ const WORD = /^[^ \t\r\n]+/
  */
 export function parseRunCommand(text: string): RunCommand {
   const head = /^[ \t\r\n]*\/run(?=[ \t\r\n]|$)/.exec(text)
-  if (head === null) return sessionCommand(text) ?? unknownCommand(text) ?? { kind: 'message' }
+  if (head === null) return sessionCommand(text) ?? approveCommand(text) ?? unknownCommand(text) ?? { kind: 'message' }
   let rest = cutGap(text.slice(head[0].length))
 
   const target = WORD.exec(rest)?.[0]
@@ -111,13 +121,46 @@ function sessionCommand(text: string): RunCommand | null {
   }
 }
 
+const APPROVE_FORM = '/approve <id> allow-once|allow-always|deny, with --for 8h for how long "always" holds'
+const DECISIONS = ['allow-once', 'allow-always', 'deny'] as const
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+const LONGEST_ALWAYS_MS = 365 * 86_400_000
+
+/** `/approve <id> <decision> [--for <time>]`, alone in the message. */
+function approveCommand(text: string): RunCommand | null {
+  const [name, id, word, ...more] = text.trim().split(/[ \t\r\n]+/)
+  if (name !== '/approve') return null
+  if (id === undefined) return invalid('text', `Which request? Write ${APPROVE_FORM}.`)
+  if (!/^[A-Za-z0-9_]{4,64}$/.test(id))
+    return invalid(
+      'text',
+      `${quote(id)} is no id: it takes at least four letters, digits or "_" of one that stands on a card.`,
+    )
+  const decision = DECISIONS.find((one) => one === word)
+  if (decision === undefined)
+    return invalid(
+      'text',
+      `${word === undefined ? 'The answer is missing' : `${quote(word)} is no answer`}. Write ${APPROVE_FORM}.`,
+    )
+  if (more.length === 0) return { kind: 'approve', id, decision, forMs: null }
+  const [option, time, ...rest] = more
+  if (option !== '--for' || rest.length > 0)
+    return invalid('text', `Not understood: ${quote(more.join(' '))}. Write ${APPROVE_FORM}.`)
+  if (decision !== 'allow-always') return invalid('text', '--for says how long allow-always holds; leave it out here.')
+  const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(time ?? '') ?? []
+  const forMs = Number(count ?? 0) * (UNITS[unit ?? ''] ?? 0)
+  if (forMs <= 0 || forMs > LONGEST_ALWAYS_MS)
+    return invalid('text', `--for takes a time such as 30m, 8h or 7d, at most 365d, not ${quote(time ?? '')}.`)
+  return { kind: 'approve', id, decision, forMs }
+}
+
 /** A slip such as `/rum local …` must not leave the machine as a message. A path (`/etc/hosts is …`) is no command. */
 function unknownCommand(text: string): RunCommand | null {
   const word = /^[ \t\r\n]*(\/[A-Za-z][A-Za-z-]*)(?=[ \t\r\n]|$)/.exec(text)?.[1]
   if (word === undefined) return null
   return invalid(
     'command',
-    `There is no command ${quote(word)}. Known: /run, /exec, /elevated. Write ${FORM}, or begin the message with another word.`,
+    `There is no command ${quote(word)}. Known: /run, /approve, /exec, /elevated. Write ${FORM}, or begin the message with another word.`,
   )
 }
 
