@@ -132,6 +132,8 @@ export interface Store {
   /** Withdraws a grant that was not claimed yet: approved → revoked, the execution denied with `reason`. */
   revokeApproval(executionId: string, reason: string, failure: string, settlement: Settlement): boolean
   pendingApprovals(): readonly ApprovalView[]
+  /** What waits, oldest first, by its ids alone: cheap with hundreds of them. */
+  pendingIds(): readonly { readonly approvalId: string; readonly executionId: string }[]
 
   /** requested|approved → running, once, on the disk before it returns. False when somebody else claimed it or it is settled. */
   claim(executionId: string, from: 'requested' | 'approved', at: number): boolean

@@ -214,8 +214,8 @@ export function createAnnouncements(deps: AnnouncementsDeps): Announcements {
   }
 
   function reconcile(): void {
-    const waiting = store.executions({ states: ['pending_approval'], before: null, limit: 1000 })
-    const ids = new Set(waiting.flatMap(({ approval }) => approval?.id ?? []))
+    const waiting = store.pendingIds()
+    const ids = new Set(waiting.map(({ approvalId }) => approvalId))
     for (const id of [...told.keys()]) {
       if (ids.has(id)) continue
       const entry = told.get(id)
@@ -224,29 +224,25 @@ export function createAnnouncements(deps: AnnouncementsDeps): Announcements {
       withdraw(id)
     }
     const others = Math.max(0, waiting.length - 1)
-    // Oldest first, so that the newest notice is the one on top.
-    for (const execution of [...waiting].reverse()) {
-      const id = execution.approval?.id
-      if (id === undefined) continue
-      const known = told.get(id)
+    // Oldest first, so that the newest notice is the one on top. A row is read only where there is something to tell of it.
+    for (const { approvalId, executionId } of waiting) {
+      const known = told.get(approvalId)
+      if (known !== undefined && !wantsReminder(known)) continue
+      const execution = store.execution(executionId)
+      if (execution === null) continue
       if (known === undefined) {
-        const entry: Told = {
-          executionId: execution.id,
-          by: new Set(),
-          noticed: false,
-          under: 0,
-          drawn: null,
-          fallen: false,
-        }
-        told.set(id, entry)
+        const entry: Told = { executionId, by: new Set(), noticed: false, under: 0, drawn: null, fallen: false }
+        told.set(approvalId, entry)
         begin(execution, entry, deliver(execution, entry, others))
-      } else if (known.under === 0 && !known.by.has('notification') && !known.by.has('window') && wantsNotice()) {
-        remind(execution, known, others)
-      } else if (known.under === 0 && !known.by.has('notification') && deps.desktop?.attention() === 'hidden') {
-        // The window that showed it is gone from sight.
-        remind(execution, known, others)
-      }
+      } else remind(execution, known, others)
     }
+  }
+
+  /** It was told where nobody looks any more, or nowhere: a notice of the system is due. */
+  function wantsReminder({ under, by, noticed }: Told): boolean {
+    if (under > 0 || noticed || surfaceOf('notification') === undefined) return false
+    if (!wantsNotice() || noticesUp() >= MOST_NOTICES) return false
+    return !by.has('window') || deps.desktop?.attention() === 'hidden'
   }
 
   /** A notice for something that was told elsewhere before. */

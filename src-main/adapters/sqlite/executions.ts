@@ -214,6 +214,15 @@ export class Executions {
       .flatMap((row) => approvalOf(row) ?? [])
   }
 
+  pendingIds(): { approvalId: string; executionId: string }[] {
+    return this.statement(
+      `SELECT a.id AS approval, min(e.id) AS execution FROM approvals a JOIN executions e ON e.approval_id = a.id
+       WHERE a.state = 'pending' GROUP BY a.id ORDER BY a.created_at, a.id`,
+    )
+      .all()
+      .map((row) => ({ approvalId: String(row.approval), executionId: String(row.execution) }))
+  }
+
   /** pending → `to`; true for the one caller that changed it. */
   settleApproval(id: string, from: ApprovalState, to: ApprovalState, settlement: Settlement): boolean {
     return (

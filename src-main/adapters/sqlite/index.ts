@@ -212,6 +212,7 @@ export function openStore(home: string | null): SqliteStore {
 
     approval: (id) => executions.approval(id),
     pendingApprovals: () => executions.pendingApprovals(),
+    pendingIds: () => executions.pendingIds(),
     settleApproval(id, to, settlement, execution) {
       return durable(() => {
         if (!executions.settleApproval(id, 'pending', to, settlement)) return false
