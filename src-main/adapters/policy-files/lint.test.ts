@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -173,6 +173,36 @@ programs:
   it('says so when there is nothing to check', () => {
     expect(lint({ 'readme.txt': 'x' }).faults).toMatchObject([{ what: 'holds no rule file' }, {}])
     expect(() => lintPolicies(join(root, 'nowhere'))).toThrow()
+  })
+})
+
+describe('the grammar of assent', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../../policies/assent.yaml'), 'utf8')
+
+  it('is checked whole: every fault with its line and field, every example run', () => {
+    const changed = text
+      .replace('longest: 200', 'longest: 2')
+      .replace('  - yep\n', '  - Yep\n')
+      .replace(/^connectives:.*$/m, 'connectives: []\ncolour: red')
+    const { said } = lint({ 'risk/a.yaml': GOOD, 'assent.yaml': changed })
+    const line = (start: string) => changed.split('\n').findIndex((one) => one.startsWith(start)) + 1
+    expect(said).toEqual([
+      expect.stringMatching(`^assent.yaml:${line('longest')} \\(longest\\): `),
+      `assent.yaml:${line('  - Yep')} (grant.1): words in small letters, separated by one space`,
+      `assent.yaml:${line('connectives')} (connectives): is an empty list and needs at least one`,
+      `assent.yaml:${line('colour')} (colour): "colour" is no field here`,
+    ])
+    const { said: phrases } = lint({ 'risk/a.yaml': GOOD, 'assent.yaml': text.replace('  - yep\n', '  - no\n') })
+    expect(phrases).toEqual([
+      expect.stringMatching(/^assent\.yaml:\d+ \(grant\.1\): "no" holds a phrase of "negation"/),
+    ])
+  })
+
+  it('counts its examples', () => {
+    const without = lint({ 'risk/a.yaml': GOOD }).examples
+    const more = lint({ 'risk/a.yaml': GOOD, 'assent.yaml': text })
+    expect(more.said).toEqual([])
+    expect(more.examples - without).toBeGreaterThan(250)
   })
 })
 

@@ -1,3 +1,4 @@
+export * from './assent'
 export * from './phrase'
 export * from './plan'
 export * from './surfaces'
