@@ -1,3 +1,4 @@
+export { loadAssent } from './assent'
 export { type ExecPolicies, loadExecPolicies } from './exec'
 export { type LintFault, type LintReport, lintPolicies } from './lint'
 export { loadRiskRules, RuleFileError } from './load'

@@ -3,6 +3,7 @@ import { join, sep } from 'node:path'
 import { load, YAMLException } from 'js-yaml'
 import { type Document, LineCounter, parseDocument } from 'yaml'
 import { classify, compileRules, RuleDataError, RuleFileSchema, type RuleSet } from '../../domain/risk'
+import { assentFileExamples, assentFileFaults } from './assent'
 import { execExamples, execFaults } from './exec'
 import { missingFields } from './load'
 import { nestedRepetition } from './patterns'
@@ -169,7 +170,9 @@ export function lintPolicies(folder: string): LintReport {
   }
   counts.examples = examples(checked, complete ? rules : null, add)
   for (const other of others) {
-    for (const { path, what } of execFaults(other.name, other.data, complete ? rules : null) ?? [])
+    const found =
+      assentFileFaults(other.name, other.data) ?? execFaults(other.name, other.data, complete ? rules : null) ?? []
+    for (const { path, what } of found)
       add(
         other.name,
         lineAt(other, path),
@@ -177,7 +180,7 @@ export function lintPolicies(folder: string): LintReport {
         what,
         'Correct it; the comment at the top and the README say how.',
       )
-    counts.examples += execExamples(other.data)
+    counts.examples += execExamples(other.data) + assentFileExamples(other.name, other.data)
   }
   faults.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.line ?? 0) - (b.line ?? 0)))
   return { folder, files, ...counts, faults }
