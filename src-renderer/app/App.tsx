@@ -1,4 +1,5 @@
 import { lazy, Suspense, useEffect } from 'react'
+import { ApproveAll } from '../bridge/ApproveAll'
 import { useExecutions, useWorld } from '../bridge/stores'
 import { type RoomName, useUi } from '../bridge/ui'
 import { Chat } from '../rooms/chat/Chat'
@@ -80,6 +81,7 @@ export function App() {
       <LiveRegion />
       {overlay === 'palette' ? <Palette /> : null}
       {overlay === 'shortcuts' ? <ShortcutList /> : null}
+      {overlay === 'approve-all' ? <ApproveAll /> : null}
     </>
   )
 }

@@ -1,6 +1,8 @@
-import { useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import type { ExecutionView, Failure } from '../../src-preload/contract'
+import { openApproveAll, useApprovable } from '../bridge/ApproveAll'
 import { reveal, start, stop } from '../bridge/desk'
+import { shownOf, useSeen } from '../bridge/seen'
 import { useCardNotes, useExecutions, useWorld } from '../bridge/stores'
 import { setSwitch } from '../bridge/switches'
 import { goTo, useUi } from '../bridge/ui'
@@ -31,8 +33,11 @@ function Line({ view }: { readonly view: ExecutionView }) {
 }
 
 function Waiting({ view, now }: { readonly view: ExecutionView; readonly now: number }) {
+  const line = useRef<HTMLLIElement>(null)
+  const items = useMemo(() => [shownOf(view)].flatMap((one) => one ?? []), [view])
+  useSeen(line, items, 'elsewhere')
   return (
-    <li className="space-y-1 rounded border border-edge bg-page px-2.5 py-2" data-testid={`now-${view.id}`}>
+    <li className="space-y-1 rounded border border-edge bg-page px-2.5 py-2" data-testid={`now-${view.id}`} ref={line}>
       <div className="flex flex-wrap items-center gap-x-2">
         <RiskBadge risk={view.risk} />
         <span className="min-w-0 break-all font-mono text-code text-ink-2">
@@ -103,6 +108,18 @@ function Running({ view, now }: { readonly view: ExecutionView; readonly now: nu
   )
 }
 
+/** What is counted and not listed is told as seen with the line that counts it. */
+function Rest({ waiting, more }: { readonly waiting: number; readonly more: readonly ExecutionView[] }) {
+  const line = useRef<HTMLButtonElement>(null)
+  const items = useMemo(() => more.flatMap((view) => shownOf(view) ?? []), [more])
+  useSeen(line, items, 'elsewhere')
+  return (
+    <button className="link mt-2" onClick={() => goTo('approvals')} ref={line} type="button">
+      All {waiting} in Approvals
+    </button>
+  )
+}
+
 function Switches() {
   const policy = useWorld((world) => world.policy)
   const [failure, setFailure] = useState<Failure | null>(null)
@@ -136,11 +153,12 @@ export function Now() {
   const running = useExecutions((state) => state.running)
   const approved = useExecutions((state) => state.approved)
   const targets = useWorld((world) => world.targets)
+  const approvable = useApprovable()
   const ticking = waiting.length + running.length > 0
   const now = useNow(ticking ? 1000 : null)
   const hosts = targets.filter((target) => target.kind === 'ssh').length
   // The newest need the eye first, here as in the approvals room.
-  const newest = [...waiting].reverse()
+  const newest = useMemo(() => [...waiting].reverse(), [waiting])
   const idle = approved.filter((view) => now - (view.approval?.settlement?.at ?? view.requestedAt) > 2000)
   return (
     <aside aria-label="Now" className="frame-now" data-testid="now">
@@ -171,9 +189,15 @@ export function Now() {
               ))}
             </ul>
           )}
-          {waiting.length > MOST_LISTED ? (
-            <button className="link mt-2" onClick={() => goTo('approvals')} type="button">
-              All {waiting.length} in Approvals
+          {waiting.length > MOST_LISTED ? <Rest more={newest.slice(MOST_LISTED)} waiting={waiting.length} /> : null}
+          {approvable > 1 ? (
+            <button
+              className="btn btn-small mt-2 max-w-full"
+              data-testid="now-approve-all"
+              onClick={openApproveAll}
+              type="button"
+            >
+              Approve all non-destructive ({approvable})…
             </button>
           ) : null}
         </section>

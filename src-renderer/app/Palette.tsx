@@ -1,8 +1,9 @@
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { openApproveAll, useApprovable } from '../bridge/ApproveAll'
 import { reveal } from '../bridge/desk'
 import { openPolicy, POLICY_TAB_LABEL, POLICY_TABS } from '../bridge/scope'
 import { useExecutions, useWorld } from '../bridge/stores'
-import { savePreferences, setSwitch } from '../bridge/switches'
+import { savePreferences, setNeverAuto, setSwitch } from '../bridge/switches'
 import { goTo, openSession, ROOMS, setDraft, useUi } from '../bridge/ui'
 import { headOf } from '../parts/command'
 import { Dialog } from '../parts/Dialog'
@@ -42,8 +43,18 @@ function useEntries(): readonly Entry[] {
   const settings = useWorld((world) => world.settings)
   const targets = useWorld((world) => world.targets)
   const waiting = useExecutions((state) => state.waiting)
+  const approvable = useApprovable()
   return useMemo(() => {
     const entries: Entry[] = []
+    if (approvable > 1) {
+      entries.push({
+        id: 'approve-all',
+        group: 'Waiting',
+        label: `Approve all non-destructive (${approvable})…`,
+        hint: 'shows them first',
+        act: openApproveAll,
+      })
+    }
     for (const view of [...waiting].reverse()) {
       entries.push({
         id: `w-${view.id}`,
@@ -89,6 +100,17 @@ function useEntries(): readonly Entry[] {
         hint: policy.pauseAutomatic ? 'on: switch off' : 'off: switch on',
         act: () => void setSwitch('pauseAutomatic', !policy.pauseAutomatic),
       })
+      const slugs = new Set([...targets.map(({ slug }) => slug), ...policy.neverAuto])
+      for (const slug of slugs) {
+        const on = policy.neverAuto.includes(slug)
+        entries.push({
+          id: `n-${slug}`,
+          group: 'Switch',
+          label: `Never automatic on ${visibleText(slug)}`,
+          hint: on ? 'on: switch off' : 'off: switch on',
+          act: () => void setNeverAuto(slug, !on),
+        })
+      }
     }
     for (const theme of ['system', 'light', 'dark'] as const) {
       entries.push({
@@ -140,7 +162,7 @@ function useEntries(): readonly Entry[] {
       })
     }
     return entries
-  }, [sessions, policy, settings, targets, waiting])
+  }, [sessions, policy, settings, targets, waiting, approvable])
 }
 
 /** Everything the app can do, by typing a part of its name. */

@@ -3,13 +3,99 @@ import type { Failure } from '../../src-preload/contract'
 import { failureOf, request } from '../bridge/client'
 import { openPolicy } from '../bridge/scope'
 import { useWorld } from '../bridge/stores'
+import { setNeverAuto, setSwitch } from '../bridge/switches'
 import { FailureText } from '../parts/FailureText'
 import { Icon } from '../parts/icons'
 import { Visible } from '../parts/Visible'
 import { visibleText } from '../parts/visible'
 
-/** Above every room while nothing is asked any more, or while a session is raised by `/elevated`. */
+interface On {
+  readonly id: string
+  readonly says: string
+  /** What the button's spoken name adds. */
+  readonly name: string
+  readonly off: () => Promise<Failure | null>
+}
+
+/** The switches that are on, each with the way to switch it off. Calm: they only make Nomos ask more. */
+function SwitchStrip() {
+  const policy = useWorld((world) => world.policy)
+  const [busy, setBusy] = useState<string | null>(null)
+  const [failure, setFailure] = useState<Failure | null>(null)
+  if (policy === null) return null
+  const on: On[] = []
+  if (policy.pauseAutomatic) {
+    on.push({
+      id: 'pause',
+      says: 'Automatic runs are paused',
+      name: 'Pause automatic runs',
+      off: () => setSwitch('pauseAutomatic', false),
+    })
+  }
+  if (policy.askAboutEverything) {
+    on.push({
+      id: 'ask',
+      says: 'Everything is asked about',
+      name: 'Ask about everything',
+      off: () => setSwitch('askAboutEverything', false),
+    })
+  }
+  for (const slug of policy.neverAuto) {
+    on.push({
+      id: slug,
+      says: `Never automatic on ${visibleText(slug)}`,
+      name: `Never automatic on ${visibleText(slug)}`,
+      off: () => setNeverAuto(slug, false),
+    })
+  }
+  if (on.length === 0 && failure === null) return null
+  const off = (one: On): void => {
+    setBusy(one.id)
+    void one.off().then((answer) => {
+      setFailure(answer)
+      setBusy(null)
+    })
+  }
+  return (
+    <aside
+      aria-label="Switches that are on"
+      className="border-line border-b bg-raised px-4 py-1"
+      data-testid="switch-strip"
+    >
+      <ul className="flex max-h-[20vh] flex-wrap items-center gap-x-5 gap-y-0.5 overflow-y-auto">
+        {on.map((one) => (
+          <li className="flex min-w-0 items-center gap-1.5" key={one.id}>
+            <Icon className="text-ink-2" name="policy" size={14} />
+            <span className="min-w-0 break-words">{one.says}</span>
+            <button
+              aria-label={`Switch off: ${one.name}`}
+              className="btn btn-plain btn-small underline underline-offset-3"
+              data-testid={`switch-off-${one.id}`}
+              disabled={busy !== null}
+              onClick={() => off(one)}
+              type="button"
+            >
+              {busy === one.id ? 'Switching off…' : 'Switch off'}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {failure === null ? null : <FailureText failure={failure} />}
+    </aside>
+  )
+}
+
+/** Above every room: while nothing is asked any more or a session is raised by `/elevated`, and calmer while a switch is on. */
 export function PolicyStrip() {
+  return (
+    <>
+      <OpenStrip />
+      <SwitchStrip />
+    </>
+  )
+}
+
+function OpenStrip() {
   const open = useWorld((world) => world.policy?.open ?? false)
   const elevated = useWorld((world) => world.policy?.elevated)
   const sessions = useWorld((world) => world.sessions)

@@ -74,7 +74,7 @@ export function RoomHead({
 /** The scrolling part of a room that is not a conversation. */
 export function RoomBody({ children }: { readonly children: ReactNode }) {
   return (
-    <div className="min-h-0 grow overflow-y-auto">
+    <div className="min-h-0 grow overflow-y-auto" data-scroller="true">
       <div className="max-w-[920px] space-y-6 px-4 py-4">{children}</div>
     </div>
   )

@@ -35,6 +35,8 @@ function walkCards(step: 1 | -1): void {
   const card = cards[next]
   card?.scrollIntoView({ block: 'nearest' })
   card?.focus({ preventScroll: true })
+  // Only its place is there so far: it is drawn, and takes the focus itself.
+  if (card?.dataset.far !== undefined) useUi.setState({ reveal: card.dataset.card ?? null })
 }
 
 let armed: { id: string; digest: string; timer: ReturnType<typeof setTimeout> } | null = null
@@ -46,7 +48,10 @@ function disarm(): void {
 }
 
 function onLetter(letter: 'a' | 'd' | 's'): void {
-  const id = document.activeElement?.closest<HTMLElement>('[data-card]')?.dataset.card
+  const card = document.activeElement?.closest<HTMLElement>('[data-card]')
+  const { card: id, far, group } = card?.dataset ?? {}
+  // A letter answers the one card that is read: no place of a card that is not drawn, and not several at once.
+  if (far !== undefined || group !== undefined) return
   const view = id === undefined ? undefined : useExecutions.getState().byId[id]
   if (view === undefined) return
   if (letter === 's') {
@@ -57,7 +62,7 @@ function onLetter(letter: 'a' | 'd' | 's'): void {
   if (view.state !== 'pending_approval' || approval === null) return
   if (letter === 'd') {
     disarm()
-    void deny(view, null)
+    void deny(view)
     return
   }
   // A phrase is typed, never pressed; and what counts as destructive is never approved by letters, whatever it asks for.

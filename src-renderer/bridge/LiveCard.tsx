@@ -1,16 +1,20 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import type { ExecutionView, Failure } from '../../src-preload/contract'
-import { ActionCard } from '../parts/ActionCard'
+import { ActionCard, type ActionCardProps } from '../parts/ActionCard'
 import type { AlwaysState } from '../parts/AlwaysPanel'
 import { headOf } from '../parts/command'
 import { Dialog } from '../parts/Dialog'
 import { FailureText } from '../parts/FailureText'
 import { OutputReader } from '../parts/OutputReader'
+import type { PreviewState } from '../parts/PreviewPanel'
 import { size } from '../parts/time'
 import { visibleText } from '../parts/visible'
 import { failureOf, request } from './client'
-import { approve, approveAlways, deny, reveal, runAgain, start, stop } from './desk'
+import { approve, approveAlways, deny, requestChanges, reveal, runAgain, start, stop, undo } from './desk'
+import { othersLike } from './groups'
 import { openGrants } from './scope'
+import { shownOf, useSeen } from './seen'
+import type { Place } from './sight'
 import { putExecutions, useCardNotes, useExecutions, useOutputs, useWorld } from './stores'
 import { catchUpOutput } from './sync'
 import { useUi } from './ui'
@@ -88,22 +92,74 @@ function WholeOutput({ id, onClose }: { readonly id: string; readonly onClose: (
   )
 }
 
+/** The command that another execution ran, read when it is not known; null while it is not, and where main has none. */
+function useCommandOf(id: string | null): string | null {
+  const known = useExecutions((state) => (id === null ? undefined : state.byId[id]?.command))
+  const missing = id !== null && known === undefined
+  useEffect(() => {
+    if (!missing || id === null) return
+    request('executions.get', { id }).then(
+      (got) => putExecutions([got]),
+      // The link to it stays, and says there what is wrong.
+      () => undefined,
+    )
+  }, [id, missing])
+  return known ?? null
+}
+
 /** An action card bound to the stores: it shows what main last said of this execution, whoever changed it. */
-export function LiveCard({ id, outputOpen = true }: { readonly id: string; readonly outputOpen?: boolean }) {
+export function LiveCard({
+  id,
+  outputOpen = true,
+  place = 'elsewhere',
+  group,
+  ids,
+}: {
+  readonly id: string
+  readonly outputOpen?: boolean
+  readonly place?: Place
+  /** Set where this card stands for several identical requests. */
+  readonly group?: ActionCardProps['group']
+  /** All of them, where it stands for several. */
+  readonly ids?: readonly string[]
+}) {
   const view = useExecutions((state) => state.byId[id])
   const output = useOutputs((state) => state.byId[id])
   const bytes = useOutputs((state) => state.bytes[id])
   const note = useCardNotes((state) => state.byId[id])
   const highlight = useWorld((world) => world.settings?.commandHighlighting ?? false)
   const armed = useUi((state) => state.armed === id)
-  const wanted = useUi((state) => state.reveal === id)
+  const wanted = useUi(
+    (state) => state.reveal !== null && (state.reveal === id || ids?.includes(state.reveal) === true),
+  )
   const [whole, setWhole] = useState(false)
   const [always, setAlways] = useState<AlwaysState | null>(null)
+  const [preview, setPreview] = useState<PreviewState | null>(null)
   const [failure, setFailure] = useState<Failure | null>(null)
   const card = useRef<HTMLElement>(null)
+  const takesBack = useCommandOf(view?.undoOf ?? null)
+  const alike = useExecutions((state) =>
+    place === 'conversation' && view !== undefined ? othersLike(view, state.waiting).length : 0,
+  )
+  const byId = useExecutions((state) => (ids === undefined ? null : state.byId))
+  const items = useMemo(
+    () =>
+      (ids === undefined || byId === null ? [view] : ids.map((one) => byId[one])).flatMap((one) =>
+        one === undefined ? [] : (shownOf(one) ?? []),
+      ),
+    [view, ids, byId],
+  )
+  useSeen(card, items, place, '[data-answer]')
   const missing = view === undefined
   const state = view?.state
   const longer = view !== undefined && view.outputBytes >= PERSISTED
+
+  // Where several identical ones are on one card, another of them may come to stand for all.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was opened belongs to the one that was shown
+  useEffect(() => {
+    setPreview(null)
+    setAlways(null)
+  }, [id])
 
   useEffect(() => {
     if (!missing) return
@@ -143,7 +199,19 @@ export function LiveCard({ id, outputOpen = true }: { readonly id: string; reado
       <ActionCard
         actions={{
           approve: (phrase) => void approve(view, phrase).then(keepFocus),
-          deny: (words) => void deny(view, words).then(keepFocus),
+          deny: () => void deny(view).then(keepFocus),
+          requestChanges: (words) => void requestChanges(view, words).then(keepFocus),
+          preview: () => {
+            setPreview({ kind: 'busy' })
+            request('executions.preview', { id }).then(
+              (got) => setPreview({ kind: 'shown', preview: got }),
+              (error) => setPreview({ kind: 'failed', failure: failureOf(error) }),
+            )
+          },
+          closePreview: () => setPreview(null),
+          undo: () => void undo(id).then(keepFocus),
+          show: reveal,
+          showAlike: () => reveal(id, 'approvals'),
           askAlways: () => {
             const { approval } = view
             if (approval === null) return
@@ -163,19 +231,24 @@ export function LiveCard({ id, outputOpen = true }: { readonly id: string; reado
             if (again !== null) reveal(again)
           },
         }}
+        alike={alike}
         always={always}
         armed={armed}
         busy={note?.busy ?? null}
         cardRef={card}
         highlight={highlight}
+        group={group}
         madeAgain={again !== null}
+        madeUndo={note?.undo ?? null}
         output={
           output === undefined || output.text === ''
             ? null
             : { ...output, bytes: bytes ?? view.outputBytes, truncated: isCut(view, output.text) }
         }
         outputOpen={outputOpen}
+        preview={preview}
         problem={note?.problem ?? null}
+        takesBack={takesBack}
         view={view}
       />
       {whole ? <WholeOutput id={id} onClose={() => setWhole(false)} /> : null}

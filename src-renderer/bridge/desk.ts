@@ -1,13 +1,22 @@
-import type { ExecutionView, Failure } from '../../src-preload/contract'
+import type { AnswerResult, ExecutionView, Failure } from '../../src-preload/contract'
 import type { AlwaysChoice } from '../parts/AlwaysPanel'
 import { failureOf, request } from './client'
-import { type CardNote, putExecutions, useCardNotes, useConversations, useExecutions } from './stores'
-import { refreshExecution } from './sync'
-import { useUi } from './ui'
+import { shownOf } from './seen'
+import {
+  type CardNote,
+  NO_NOTE,
+  putExecutions,
+  useCardNotes,
+  useConversations,
+  useExecutions,
+  useWorld,
+} from './stores'
+import { loadMessages, refreshExecution } from './sync'
+import { type RoomName, useUi } from './ui'
 
 function note(id: string, patch: Partial<CardNote>): void {
   useCardNotes.setState((state) => ({
-    byId: { ...state.byId, [id]: { ...(state.byId[id] ?? { busy: null, problem: null, again: null }), ...patch } },
+    byId: { ...state.byId, [id]: { ...(state.byId[id] ?? NO_NOTE), ...patch } },
   }))
 }
 
@@ -50,17 +59,54 @@ export function approveAlways(view: ExecutionView, choice: AlwaysChoice): Promis
   })
 }
 
-/** Denies, with a note when there is one to give. */
-export function deny(view: ExecutionView, words: string | null): Promise<void> {
+/** Denies. */
+export function deny(view: ExecutionView): Promise<void> {
   const { approval } = view
   if (approval === null) return Promise.resolve()
   return fromCard(view.id, 'deny', async () => {
     await request('approvals.answer', {
       id: approval.id,
-      answer: { kind: 'deny', note: words },
+      answer: { kind: 'deny', note: null },
       digest: approval.digest,
     })
   })
+}
+
+/** Denies with what should be different, which goes back to whoever asked. */
+export function requestChanges(view: ExecutionView, words: string): Promise<void> {
+  const { approval } = view
+  if (approval === null) return Promise.resolve()
+  return fromCard(view.id, 'changes', async () => {
+    await request('approvals.answer', {
+      id: approval.id,
+      answer: { kind: 'changes', note: words },
+      digest: approval.digest,
+    })
+  })
+}
+
+/** What came of one answer to several requests: each of them has its own result, or the whole failed. */
+export type ManyAnswered = { readonly results: readonly AnswerResult[] } | { readonly failure: Failure }
+
+/** One answer to several requests, each with the digest that stood there. Every one is settled, or refused, on its own. */
+export async function answerMany(views: readonly ExecutionView[], kind: 'approve' | 'deny'): Promise<ManyAnswered> {
+  const items = views.flatMap((view) => shownOf(view) ?? [])
+  if (items.length === 0) return { results: [] }
+  try {
+    const { results } = await request('approvals.answerMany', {
+      items,
+      answer: kind === 'approve' ? { kind } : { kind, note: null },
+    })
+    const byApproval = new Map(views.map((view) => [view.approval?.id, view.id]))
+    // What was settled is heard of by its events; what was refused may be another thing by now.
+    for (const { id, ok } of results) {
+      const execution = byApproval.get(id)
+      if (!ok && execution !== undefined) void refreshExecution(execution)
+    }
+    return { results }
+  } catch (error) {
+    return { failure: failureOf(error) }
+  }
 }
 
 /** Stops what runs, or gives up what was approved and not started. */
@@ -82,14 +128,50 @@ export function runAgain(id: string): Promise<void> {
   })
 }
 
-/** Brings a card into sight: where it stands in the open conversation, else in the approvals room. */
-export function reveal(id: string): void {
+/** Asks for taking back what a run changed. It is a new request with its own card. */
+export function undo(id: string): Promise<void> {
+  return fromCard(id, 'undo', async () => {
+    const view = await request('executions.undo', { id })
+    putExecutions([view])
+    note(id, { undo: view.id })
+  })
+}
+
+function show(id: string, room: RoomName): void {
+  useUi.setState({ reveal: id, nowOver: false, listOver: false, overlay: null, room })
+}
+
+const hasCard = (session: string, id: string): boolean =>
+  useConversations.getState().bySession[session]?.messages.some((message) => message.executionId === id) === true
+
+/** Brings a card into sight: where it stands in the open conversation, else (or when it is asked for) in the approvals room. */
+export function reveal(id: string, where?: 'approvals'): void {
   const ui = useUi.getState()
   const view = useExecutions.getState().byId[id]
-  const conversation = ui.session === null ? undefined : useConversations.getState().bySession[ui.session]
   const here =
+    where === undefined &&
     ui.room === 'chat' &&
+    ui.session !== null &&
     view?.session === ui.session &&
-    conversation?.messages.some((message) => message.executionId === id) === true
-  useUi.setState({ reveal: id, nowOver: false, listOver: false, room: here ? 'chat' : 'approvals' })
+    hasCard(ui.session, id)
+  show(id, here ? 'chat' : 'approvals')
+}
+
+/** The id of an execution, and nothing else that somebody may put into an address. */
+export const EXECUTION_ID = /^exe_[0-9a-z]+$/
+
+/** Brings a card into sight for somebody who clicked it outside the window: in its conversation, else in the approvals room. */
+export async function revealFromOutside(id: string): Promise<void> {
+  if (!EXECUTION_ID.test(id)) return
+  await refreshExecution(id)
+  const session = useExecutions.getState().byId[id]?.session ?? null
+  if (session !== null && useWorld.getState().sessions.some((one) => one.id === session)) {
+    if (!hasCard(session, id)) await loadMessages(session, false)
+    if (hasCard(session, id)) {
+      useUi.setState({ session })
+      show(id, 'chat')
+      return
+    }
+  }
+  show(id, 'approvals')
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { conversation, execution, message } from '../dev/fixtures'
 import { joinPage, mergeMessages, putExecutions, useExecutions } from './stores'
-import { restoredFrom, savedFrom, useUi } from './ui'
+import { historyFrom, restoredFrom, savedFrom, useUi, WHOLE_HISTORY } from './ui'
 
 describe('putExecutions', () => {
   beforeEach(() => useExecutions.setState({ byId: {}, waiting: [], running: [], approved: [], settled: 0 }))
@@ -61,6 +61,7 @@ describe('what is remembered of the window', () => {
       session: 's',
       nowFolded: true,
       drafts: { s: 'text', new: 'more' },
+      history: { ...WHOLE_HISTORY, risk: 'destructive', text: 'zpool', asked: false },
     }
     const saved = savedFrom(ui, new Set(['draft:gone']))
     expect(saved['draft:gone']).toBeNull()
@@ -70,7 +71,13 @@ describe('what is remembered of the window', () => {
       listFolded: false,
       nowFolded: true,
       drafts: { s: 'text', new: 'more' },
+      history: { ...WHOLE_HISTORY, risk: 'destructive', text: 'zpool', asked: false },
     })
+  })
+
+  it('takes no narrowing of the history that is none', () => {
+    for (const saved of [undefined, null, 7, '', '{', '[]', '"x"', '{"risk": 7, "asked": "no"}'])
+      expect(historyFrom(saved)).toEqual(WHOLE_HISTORY)
   })
 
   it('leaves out what main would refuse, and ignores what it does not know', () => {

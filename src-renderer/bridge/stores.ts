@@ -173,10 +173,14 @@ export const useOutputs = create<Outputs>(() => ({ byId: {}, bytes: {} }))
 
 /** What is going on at a card: the request under way, and the failure of the last one. */
 export interface CardNote {
-  readonly busy: 'approve' | 'deny' | 'stop' | 'start' | 'again' | null
+  readonly busy: 'approve' | 'deny' | 'changes' | 'stop' | 'start' | 'again' | 'undo' | null
   readonly problem: Failure | null
   /** The new request that "Run again…" made. */
   readonly again: string | null
+  /** The new request that "Undo…" made. */
+  readonly undo: string | null
 }
+
+export const NO_NOTE: CardNote = { busy: null, problem: null, again: null, undo: null }
 
 export const useCardNotes = create<{ readonly byId: Readonly<Record<string, CardNote>> }>(() => ({ byId: {} }))

@@ -1,4 +1,4 @@
-import type { Failure, SettingsView } from '../../src-preload/contract'
+import type { DesktopSettings, Failure, SettingsView } from '../../src-preload/contract'
 import { failureOf, request } from './client'
 import { useWorld } from './stores'
 
@@ -6,6 +6,28 @@ import { useWorld } from './stores'
 export async function setSwitch(name: 'askAboutEverything' | 'pauseAutomatic', on: boolean): Promise<Failure | null> {
   try {
     useWorld.setState({ policy: await request('policy.setSwitch', { name, on }) })
+    return null
+  } catch (error) {
+    return failureOf(error)
+  }
+}
+
+/** "Never automatic here", for one target. */
+export async function setNeverAuto(target: string, on: boolean): Promise<Failure | null> {
+  try {
+    useWorld.setState({ policy: await request('policy.setNeverAuto', { target, on }) })
+    return null
+  } catch (error) {
+    return failureOf(error)
+  }
+}
+
+/** Saves how Nomos lives on the desktop. */
+export async function saveDesktop(patch: Partial<DesktopSettings>): Promise<Failure | null> {
+  const settings = useWorld.getState().settings
+  if (settings === null) return null
+  try {
+    useWorld.setState({ settings: await request('settings.saveDesktop', { ...settings.desktop, ...patch }) })
     return null
   } catch (error) {
     return failureOf(error)

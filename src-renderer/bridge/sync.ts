@@ -1,6 +1,7 @@
 import type { ExecutionView, FeedEvent, Message, Numbered, RouteOutput } from '../../src-preload/contract'
 import { failureOf, request } from './client'
 import { FeedCursor } from './feed'
+import { tellAgain } from './seen'
 import {
   dropExecution,
   isOpen,
@@ -144,6 +145,7 @@ export async function resync(): Promise<void> {
       // Another core (its database may have been set aside) does not know the sessions of the one before.
       if (lastBoot !== null && lastBoot !== snapshot.boot)
         leaveLostSession(new Set(snapshot.sessions.map(({ id }) => id)))
+      if (lastBoot !== snapshot.boot) tellAgain()
       lastBoot = snapshot.boot
       const session = useUi.getState().session
       // Other conversations are forgotten rather than read: they are read when they are opened.
@@ -304,6 +306,13 @@ function putMessage(message: Message): void {
   }
 }
 
+const revealing = new Set<(executionId: string) => void>()
+
+/** Hears of cards that were asked for outside the window. */
+export function onReveal(listener: (executionId: string) => void): void {
+  revealing.add(listener)
+}
+
 function apply(event: FeedEvent): void {
   switch (event.type) {
     case 'execution':
@@ -311,6 +320,9 @@ function apply(event: FeedEvent): void {
       return
     case 'approval':
       void refreshExecution(event.executionId)
+      return
+    case 'reveal':
+      for (const listener of revealing) listener(event.executionId)
       return
     case 'output':
     case 'delta':

@@ -4,6 +4,28 @@ import { request } from './client'
 export const ROOMS = ['chat', 'approvals', 'activity', 'fleet', 'policy', 'settings'] as const
 export type RoomName = (typeof ROOMS)[number]
 
+/** What the history of approvals is narrowed to; an empty text narrows nothing. */
+export interface HistoryChoice {
+  readonly state: string
+  readonly risk: string
+  readonly target: string
+  readonly agent: string
+  readonly surface: string
+  readonly text: string
+  /** Only what somebody was asked about. */
+  readonly asked: boolean
+}
+
+export const WHOLE_HISTORY: HistoryChoice = {
+  state: 'all',
+  risk: '',
+  target: '',
+  agent: '',
+  surface: '',
+  text: '',
+  asked: true,
+}
+
 type Saved = Readonly<Record<string, string | number | boolean | null>>
 
 /** What the window remembers. It never decides anything; main keeps it as small values by name. */
@@ -16,9 +38,10 @@ export interface Ui {
   /** Overlays of narrow windows; they do not outlive the window. */
   readonly nowOver: boolean
   readonly listOver: boolean
-  readonly overlay: 'palette' | 'shortcuts' | null
+  readonly overlay: 'palette' | 'shortcuts' | 'approve-all' | null
   /** Unsent text by session id, `new` for the session that does not exist yet. */
   readonly drafts: Readonly<Record<string, string>>
+  readonly history: HistoryChoice
   /** A card that should be scrolled to and focused as soon as it is there. */
   readonly reveal: string | null
   /** The card on which one `A` was pressed. */
@@ -34,6 +57,7 @@ export const useUi = create<Ui>(() => ({
   listOver: false,
   overlay: null,
   drafts: {},
+  history: WHOLE_HISTORY,
   reveal: null,
   armed: null,
 }))
@@ -55,11 +79,38 @@ export function savedFrom(ui: Ui, before: ReadonlySet<string>): Record<string, s
   out.session = ui.session
   out.listFolded = ui.listFolded
   out.nowFolded = ui.nowFolded
+  out.history = JSON.stringify(ui.history)
   for (const [session, text] of Object.entries(ui.drafts)) {
     const name = `draft:${session}`
     if (text !== '' && name.length <= LONGEST_NAME && text.length <= LONGEST_TEXT) out[name] = text
   }
   return out
+}
+
+/** The narrowing of the history from its saved text; anything unexpected is left at its default. */
+export function historyFrom(saved: string | number | boolean | null | undefined): HistoryChoice {
+  if (typeof saved !== 'string') return WHOLE_HISTORY
+  let found: unknown
+  try {
+    found = JSON.parse(saved)
+  } catch {
+    return WHOLE_HISTORY
+  }
+  if (typeof found !== 'object' || found === null) return WHOLE_HISTORY
+  const fields = new Map<string, unknown>(Object.entries(found))
+  const text = (name: keyof HistoryChoice, fallback: string): string => {
+    const value = fields.get(name)
+    return typeof value === 'string' ? value.slice(0, 500) : fallback
+  }
+  return {
+    state: text('state', WHOLE_HISTORY.state),
+    risk: text('risk', ''),
+    target: text('target', ''),
+    agent: text('agent', ''),
+    surface: text('surface', ''),
+    text: text('text', ''),
+    asked: fields.get('asked') !== false,
+  }
 }
 
 /** The window's state from what main kept; anything unexpected is left at its default. */
@@ -74,6 +125,7 @@ export function restoredFrom(saved: Saved): Partial<Ui> {
     session: typeof saved.session === 'string' ? saved.session : null,
     listFolded: saved.listFolded === true,
     nowFolded: saved.nowFolded === true,
+    history: historyFrom(saved.history),
     drafts,
   }
 }
@@ -97,6 +149,7 @@ useUi.subscribe((ui, before) => {
     ui.session === before.session &&
     ui.listFolded === before.listFolded &&
     ui.nowFolded === before.nowFolded &&
+    ui.history === before.history &&
     ui.drafts === before.drafts
   if (same) return
   if (timer !== null) clearTimeout(timer)

@@ -9,6 +9,7 @@ import type {
   LedgerReport,
   Message,
   PolicyView,
+  PreviewView,
   Risk,
   Session,
   SettingsView,
@@ -360,6 +361,239 @@ export const longExecutions: readonly ExecutionView[] = [
   }),
 ]
 
+const dependents = [
+  ...['lxc:caddy', 'service:wiki', 'lxc:media', 'service:backup', 'host:attic'].map((slug, i) => ({
+    slug,
+    kind: slug.split(':')[0] ?? '',
+    steps: i < 3 ? 1 : 2,
+  })),
+]
+
+const same = (id: string, principal: ExecutionView['principal'], minutes: number): ExecutionView =>
+  execution({
+    id,
+    command: 'systemctl reload nginx',
+    target: 'host:media',
+    risky: 'reload',
+    risk: 'reversible_low',
+    state: 'pending_approval',
+    purpose: 'picks up the renewed certificate',
+    patch: {
+      group: 'g-nginx',
+      session: principal.session,
+      principal,
+      requestedAt: NOW - minutes * MINUTE,
+      answerAt: 'anywhere',
+      blast: { targets: ['host:media'], total: 0, dependents: [] },
+    },
+  })
+
+/** One of everything that the approval desk shows. */
+export const deskExecutions: readonly ExecutionView[] = [
+  execution({
+    id: 'exe_everything',
+    command: "sed -i 's/worker_processes 2/worker_processes auto/' /etc/nginx/nginx.conf && systemctl restart nginx",
+    target: 'host:strong',
+    risky: "sed -i 's/worker_processes 2/worker_processes auto/' /etc/nginx/nginx.conf",
+    state: 'pending_approval',
+    purpose: 'lets nginx use all cores of strong',
+    patch: {
+      requestedAt: NOW - 20_000,
+      cwd: '/etc/nginx',
+      verify: 'nginx -t',
+      answerAt: 'card',
+      reached: ['host:strong'],
+      group: 'g-1',
+      blast: { targets: ['host:strong'], total: 7, dependents },
+      preview: 'The lines of /etc/nginx/nginx.conf that would change',
+      undo: {
+        verdict: 'part',
+        sentence: 'Changes /etc/nginx/nginx.conf, which can be put back, and the unit nginx, whose restart cannot.',
+        items: [
+          {
+            kind: 'file',
+            subject: '/etc/nginx/nginx.conf',
+            canPutBack: true,
+            sentence: 'is kept as it is now.',
+            bytes: 2482,
+          },
+          {
+            kind: 'unit',
+            subject: 'nginx.service',
+            canPutBack: false,
+            sentence: 'ran before and runs afterwards; connections are cut.',
+            bytes: null,
+          },
+        ],
+      },
+      decision: {
+        outcome: 'ask',
+        risk: 'config_mutation',
+        trace: [
+          {
+            layer: 'target',
+            rule: 'dependents',
+            verdict: 'ask',
+            sentence: 'Changes on host:strong are never automatic: 7 others depend on it.',
+            spans: [],
+          },
+        ],
+      },
+    },
+  }),
+  execution({
+    id: 'exe_remove',
+    command: 'rm -rf /srv/backups/2019 /srv/backups/2020',
+    target: 'host:media',
+    risk: 'destructive',
+    risky: 'rm -rf /srv/backups/2019 /srv/backups/2020',
+    state: 'pending_approval',
+    purpose: 'frees the space of backups that are on the new pool as well',
+    patch: {
+      requestedAt: NOW - 50_000,
+      answerAt: 'phrase',
+      preview: 'How many files and how much would be deleted',
+      blast: { targets: ['host:media'], total: 1, dependents: dependents.slice(2, 3) },
+      undo: {
+        verdict: 'none',
+        sentence: 'Deletes 2 folders of 212.0 GB, which cannot be put back.',
+        items: [
+          {
+            kind: 'file',
+            subject: '/srv/backups/2019',
+            canPutBack: false,
+            sentence: 'is larger than what is kept.',
+            bytes: null,
+          },
+          {
+            kind: 'file',
+            subject: '/srv/backups/2020',
+            canPutBack: false,
+            sentence: 'is larger than what is kept.',
+            bytes: null,
+          },
+        ],
+      },
+    },
+  }),
+  same('exe_same1', { kind: 'agent', id: 'main', session: 's1', turn: 't1' }, 9),
+  same('exe_same2', { kind: 'mcp', id: 'mcp:editor', session: 's2', turn: null }, 6),
+  same('exe_same3', { kind: 'runbook', id: 'runbook:cert-renewal', session: 's3', turn: null }, 2),
+  execution({
+    id: 'exe_upgrade',
+    command: 'apt-get upgrade -y',
+    risky: 'upgrade',
+    state: 'pending_approval',
+    purpose: 'brings the security updates of this week',
+    patch: {
+      requestedAt: NOW - 70_000,
+      answerAt: 'anywhere',
+      preview: 'What apt-get would do',
+      blast: { targets: ['local'], total: 0, dependents: [] },
+      undo: { verdict: 'unknown', sentence: 'Nobody knows all that it changes, so nothing is kept of it.', items: [] },
+    },
+  }),
+  execution({
+    id: 'exe_takesback',
+    command: 'install -m 644 -o root -g root /dev/stdin /etc/motd',
+    state: 'pending_approval',
+    risk: 'reversible_low',
+    purpose: 'puts back /etc/motd as it was',
+    operator: true,
+    patch: {
+      requestedAt: NOW - 80_000,
+      undoOf: 'exe_undoasked',
+      answerAt: 'anywhere',
+      blast: { targets: ['local'], total: 0, dependents: [] },
+    },
+  }),
+  execution({
+    id: 'exe_undoready',
+    command: 'systemctl stop smbd',
+    target: 'host:media',
+    state: 'completed',
+    risk: 'reversible_low',
+    purpose: 'nothing uses the shares any more',
+    patch: {
+      undoState: { state: 'ready', executionId: null, sentence: 'The unit smbd ran before; it can be started again.' },
+    },
+  }),
+  execution({
+    id: 'exe_undoasked',
+    command: 'echo maintenance > /etc/motd',
+    state: 'completed',
+    patch: {
+      undoState: {
+        state: 'asked',
+        executionId: 'exe_takesback',
+        sentence: 'Taking back /etc/motd was asked for.',
+      },
+    },
+  }),
+  execution({
+    id: 'exe_undogone',
+    command: 'ufw allow 8443/tcp',
+    state: 'completed',
+    patch: {
+      undoState: { state: 'gone', executionId: null, sentence: 'What was kept of it was removed after 30 days.' },
+      approval: {
+        id: 'apr_words',
+        executionId: 'exe_undogone',
+        state: 'approved',
+        outcome: 'ask',
+        phrase: null,
+        digest: 'd',
+        createdAt: NOW - 400_000,
+        expiresAt: NOW,
+        settlement: { by: 'operator', surface: 'chat', words: 'ok go ahead', note: null, at: NOW - 390_000 },
+      },
+    },
+  }),
+]
+
+/** What a preview shows in the played core. */
+export const previews: Readonly<Record<string, Omit<PreviewView, 'at'>>> = {
+  exe_everything: {
+    kind: 'diff',
+    title: 'The lines of /etc/nginx/nginx.conf that would change',
+    commands: ["sed 's/worker_processes 2/worker_processes auto/' /etc/nginx/nginx.conf"],
+    text: '  user www-data;\n- worker_processes 2;\n+ worker_processes auto;\n  pid /run/nginx.pid;\n',
+    truncated: false,
+    note: 'The restart of nginx is not part of it.',
+  },
+  exe_remove: {
+    kind: 'count',
+    title: 'What would be deleted',
+    commands: ['find /srv/backups/2019 /srv/backups/2020 -printf "%y %s\\n"'],
+    text: '18,204 files and 311 folders, 212.0 GB',
+    truncated: false,
+    note: 'Counted at most for 10 seconds; all of it was seen.',
+  },
+}
+
+const VERBS = ['systemctl restart', 'apt-get install -y', 'docker restart', 'ufw allow', 'chown -R www-data', 'rm -rf']
+
+/** Enough to be too many. */
+export const manyExecutions: readonly ExecutionView[] = Array.from({ length: 500 }, (_, i) => {
+  const verb = VERBS[i % VERBS.length] ?? ''
+  const destructive = verb.startsWith('rm')
+  const long = i % 37 === 0
+  return execution({
+    id: `exe_many${i}`,
+    command: long ? `${verb} thing-${i}\n${lines(12)}` : `${verb} thing-${i}`,
+    risky: verb,
+    target: ['local', 'host:strong', 'host:media'][i % 3] ?? 'local',
+    risk: destructive ? 'destructive' : 'config_mutation',
+    state: 'pending_approval',
+    purpose: `request number ${i}`,
+    patch: {
+      requestedAt: NOW - (500 - i) * 1000,
+      answerAt: destructive ? 'phrase' : 'anywhere',
+      blast: { targets: ['local'], total: 0, dependents: [] },
+    },
+  })
+})
+
 export const sessions: readonly Session[] = [
   { id: 's1', title: 'deploy caddy on strong', createdAt: NOW - 4e6, updatedAt: NOW - 20_000, turn: 'waiting' },
   { id: 's2', title: 'disk on media', createdAt: NOW - 9e7, updatedAt: NOW - 5e6, turn: 'idle' },
@@ -476,7 +710,32 @@ export const settings: SettingsView = {
   commandHighlighting: false,
   compound: 'never',
   desktop: { closeToTray: true, startHidden: false, autostart: false, notifications: 'away' },
-  desktopStatus: null,
+  desktopStatus: {
+    tray: { available: true, sentence: 'A tray was found: org.kde.StatusNotifierWatcher answers.' },
+    notifications: { available: true, buttons: true, sentence: 'The daemon mako 1.7 answers; it shows buttons.' },
+    autostart: {
+      available: true,
+      on: false,
+      sentence: 'No entry is there; it would be written to ~/.config/autostart.',
+    },
+    lock: { known: true, sentence: 'Whether the screen is locked is known from org.freedesktop.login1.' },
+  },
+}
+
+/** A desktop that has little. */
+export const bareDesktop: SettingsView['desktopStatus'] = {
+  tray: {
+    available: false,
+    sentence:
+      'This desktop has no tray (nothing answers at org.kde.StatusNotifierWatcher), so closing the window ends Nomos.',
+  },
+  notifications: {
+    available: false,
+    buttons: false,
+    sentence: 'No notification daemon answers on the session bus, so what waits is shown in the window only.',
+  },
+  autostart: { available: true, on: true, sentence: 'The entry ~/.config/autostart/nomos.desktop is there.' },
+  lock: { known: false, sentence: 'Whether the screen is locked cannot be told here.' },
 }
 
 export const policy: PolicyView = {

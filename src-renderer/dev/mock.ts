@@ -11,6 +11,7 @@ import type {
   RouteName,
   RouteOutput,
   Session,
+  SettingsView,
 } from '../../src-preload/contract'
 import type { Bridge } from '../../src-preload/contract/bridge'
 import { POLICY_TABS, useScope } from '../bridge/scope'
@@ -26,6 +27,8 @@ const executions = new Map<string, ExecutionView>()
 const scenes: Readonly<Record<string, readonly ExecutionView[]>> = {
   long: data.longExecutions,
   words: data.wordsExecutions,
+  desk: data.deskExecutions,
+  many: data.manyExecutions,
 }
 const shown = (scenes[scene] ?? (empty ? [] : data.busyExecutions)).map((view) => ({
   ...view,
@@ -33,7 +36,23 @@ const shown = (scenes[scene] ?? (empty ? [] : data.busyExecutions)).map((view) =
 }))
 for (const view of shown) executions.set(view.id, view)
 const messages = new Map<string, readonly Message[]>()
-if (!empty) messages.set('s1', data.conversation(shown))
+if (!empty)
+  messages.set('s1', data.conversation(scene === 'many' ? shown.slice(-3) : shown.filter((v) => v.session === 's1')))
+if (scene === 'desk') {
+  messages.set('s1', [
+    ...(messages.get('s1') ?? []),
+    data.message({
+      role: 'notice',
+      text: 'Exec finished (exe_undoready): systemctl stop smbd on host:media, done in 5.3 s.',
+      executionId: 'exe_undoready',
+    }),
+    data.message({ role: 'user', text: 'ok go ahead' }),
+    data.message({
+      role: 'notice',
+      text: 'Approved by your words “ok go ahead”: ufw allow 8443/tcp on local. Not approved: rm -rf /srv/backups/2019 on host:media, which takes its typed phrase on the card.',
+    }),
+  ])
+}
 if (scene === 'error') {
   messages.set('s1', [
     data.message({ text: 'what fills the disk of media?' }),
@@ -47,13 +66,19 @@ if (scene === 'error') {
 }
 let sessions: readonly Session[] = empty ? [] : data.sessions
 if (scene === 'error') sessions = sessions.map((one) => ({ ...one, turn: 'idle' as const }))
-let settings = { ...data.settings, commandHighlighting: new URLSearchParams(location.search).has('colours') }
+let settings: SettingsView = {
+  ...data.settings,
+  commandHighlighting: new URLSearchParams(location.search).has('colours'),
+  ...(scene === 'long' ? { desktopStatus: data.bareDesktop } : {}),
+}
 if (scene === 'empty')
   settings = { ...settings, model: { ...settings.model, baseUrl: '', model: '', keyStorage: 'none' } }
 const basePolicy =
   scene === 'error'
     ? { ...data.policy, source: 'broken' as const, problem: 'Line 12: a comma is missing.' }
-    : data.policy
+    : scene === 'desk'
+      ? { ...data.policy, pauseAutomatic: true, neverAuto: ['host:strong'] }
+      : data.policy
 let hosts = empty ? [] : data.hosts
 let seq = 0
 const listeners = new Set<(event: Numbered) => void>()
@@ -86,6 +111,9 @@ function put(view: ExecutionView): ExecutionView {
 }
 
 const live = new Map<string, string>()
+/** Approvals that the window said it has shown, and what came with each message: for tests in the browser. */
+const told: string[] = []
+const sent: unknown[] = []
 
 function play(id: string): void {
   put({ ...need(id), state: 'running', startedAt: Date.now() })
@@ -144,15 +172,58 @@ let trusted = false
 let modelMessages = 0
 
 const handlers: Handlers = {
-  'approvals.answerMany': ({ items }) => ({
-    results: items.map(({ id }) => ({ id, ok: true, code: null, sentence: 'It is approved.' })),
+  'approvals.answerMany': ({ items, answer }) => ({
+    results: items.map(({ id, digest }, index) => {
+      const view = [...executions.values()].find((one) => one.approval?.id === id)
+      if (view?.approval == null || view.approval.digest !== digest)
+        return { id, ok: false, code: 'not_found', sentence: `There is no request ${id}.` }
+      // One of them is always lost to somebody else, so that what was refused can be looked at.
+      if (scene === 'desk' && index === 1 && view.group === undefined)
+        return { id, ok: false, code: 'already_settled', sentence: 'It was denied at the command line a moment ago.' }
+      const approved = answer.kind === 'approve'
+      put({
+        ...view,
+        state: approved ? 'approved' : 'denied',
+        approval: {
+          ...view.approval,
+          state: approved ? 'approved' : 'denied',
+          settlement: { by: 'operator', surface: 'window', words: null, note: null, at: Date.now() },
+        },
+      })
+      if (approved) setTimeout(() => play(view.id), 30)
+      return { id, ok: true, code: null, sentence: 'It is settled.' }
+    }),
   }),
-  'approvals.shown': () => ({ done: true }),
-  'executions.preview': () => {
-    throw new Refused('conflict', 'There is no preview of this command.')
+  'approvals.shown': ({ items }) => {
+    told.push(...items.map(({ id }) => id))
+    return done
   },
-  'executions.undo': () => {
-    throw new Refused('conflict', 'Nothing was kept of it that could be put back.')
+  'executions.preview': async ({ id }) => {
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const preview = data.previews[id]
+    if (preview === undefined)
+      throw new Refused('conflict', 'apt-get could not be simulated: the package lists are locked. Wait and try again.')
+    return { ...preview, at: Date.now() }
+  },
+  'executions.undo': ({ id }) => {
+    const old = need(id)
+    const made = put(
+      data.execution({
+        id: `exe_undo${executions.size}`,
+        command: old.command.replace(' stop ', ' start '),
+        target: old.target,
+        state: 'pending_approval',
+        risk: 'reversible_low',
+        operator: true,
+        purpose: 'takes it back',
+        patch: { requestedAt: Date.now(), undoOf: id, answerAt: 'anywhere' },
+      }),
+    )
+    put({
+      ...old,
+      undoState: { state: 'asked', executionId: made.id, sentence: 'Taking it back was asked for.' },
+    })
+    return made
   },
   'settings.saveDesktop': (desktop) => {
     settings = { ...settings, desktop }
@@ -214,7 +285,12 @@ const handlers: Handlers = {
       more: scene === 'long',
     }
   },
-  'chat.send': ({ session, text }) => {
+  'chat.send': ({ session, text, shown: standing }) => {
+    sent.push(standing)
+    if (scene === 'desk' && text === 'and then the logs') {
+      say({ session, role: 'user', text })
+      return { kind: 'queued', executionId: null }
+    }
     const run = /^\/run\s+(\S+)\s+([\s\S]+)$/.exec(text)
     if (run !== null) {
       const target = run[1] ?? ''
@@ -283,9 +359,17 @@ const handlers: Handlers = {
     throw new Refused('model_failed', `The model was asked again and still refused the key (${modelMessages}).`)
   },
   'executions.get': ({ id }) => need(id),
-  'executions.list': ({ states, before, limit }) => {
+  'executions.list': ({ states, before, limit, filter = {} }) => {
+    if (filter.text === 'fail')
+      throw new Refused('unavailable', 'The database is locked by another process. Try again.')
     const all = [...executions.values()]
       .filter((view) => states === undefined || states.includes(view.state))
+      .filter((view) => filter.risks === undefined || filter.risks.includes(view.risk))
+      .filter((view) => filter.target === undefined || filter.target === view.target)
+      .filter((view) => filter.agent === undefined || filter.agent === view.principal.id)
+      .filter((view) => filter.surface === undefined || filter.surface === view.approval?.settlement?.surface)
+      .filter((view) => filter.asked !== true || view.approval !== null)
+      .filter((view) => `${view.command} ${view.purpose}`.toLowerCase().includes((filter.text ?? '').toLowerCase()))
       .sort((a, b) => b.requestedAt - a.requestedAt)
     const from = before === null ? 0 : all.findIndex((view) => view.id === before) + 1
     return { executions: all.slice(from, from + limit), more: all.length > from + limit }
@@ -364,7 +448,7 @@ const handlers: Handlers = {
       },
     }
     put({ ...view, state: refuses ? 'denied' : 'approved', approval: settled })
-    if (answer.kind !== 'deny') setTimeout(() => play(view.id), 30)
+    if (!refuses) setTimeout(() => play(view.id), 30)
     return settled
   },
   'ledger.page': ({ before, limit }) => {
@@ -454,9 +538,11 @@ const handlers: Handlers = {
   'doctor.run': () => data.doctor,
 }
 
-const bridge: Bridge & { emit: typeof emit } = {
+const bridge: Bridge & { emit: typeof emit; told: readonly string[]; sent: readonly unknown[] } = {
   platform: 'linux',
   emit,
+  told,
+  sent,
   request: async (route, input): Promise<Envelope<unknown>> => {
     await new Promise((resolve) => setTimeout(resolve, 5))
     try {

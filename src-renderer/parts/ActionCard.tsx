@@ -1,6 +1,7 @@
 import { type ButtonHTMLAttributes, type FormEvent, type ReactNode, type Ref, useId, useRef, useState } from 'react'
 import type { ExecutionView, Failure } from '../../src-preload/contract'
 import { type AlwaysChoice, AlwaysPanel, type AlwaysState } from './AlwaysPanel'
+import { BlastLine } from './BlastLine'
 import { RiskBadge, StateBadge } from './badges'
 import { CommandText } from './CommandText'
 import { rankOf } from './command'
@@ -9,12 +10,15 @@ import { FailureText } from './FailureText'
 import { Fold } from './Fold'
 import { RISK_COLOUR, RiskSign } from './icons'
 import { OutputPane } from './OutputPane'
-import { clock, duration, timeLeft } from './time'
+import { PreviewPanel, type PreviewState } from './PreviewPanel'
+import { clock, counted, duration, timeLeft } from './time'
+import { UndoLine } from './UndoLine'
 import { useNow } from './useNow'
 import { Visible } from './Visible'
 import { visibleText } from './visible'
 import {
   answererWord,
+  cardOnlyWord,
   cardState,
   effectWord,
   flagWords,
@@ -35,7 +39,14 @@ const isLeftOver = (view: ExecutionView, now: number): boolean =>
 
 export interface CardActions {
   readonly approve: (phrase: string | null) => void
-  readonly deny: (note: string | null) => void
+  readonly deny: () => void
+  /** Denies with what should be different. */
+  readonly requestChanges: (note: string) => void
+  readonly preview: () => void
+  readonly closePreview: () => void
+  readonly undo: () => void
+  /** Shows the card of another request. */
+  readonly show: (executionId: string) => void
   /** Asks what "Always…" could store; the answer comes back as `always`. */
   readonly askAlways: () => void
   readonly approveAlways: (choice: AlwaysChoice) => void
@@ -47,6 +58,8 @@ export interface CardActions {
   readonly openWhole: () => void
   /** Shows the card of the request that "Run again…" made. */
   readonly showAgain: () => void
+  /** Shows all that wait for the same. */
+  readonly showAlike: () => void
 }
 
 export interface ActionCardProps {
@@ -59,11 +72,20 @@ export interface ActionCardProps {
     readonly truncated: boolean
   } | null
   readonly outputOpen: boolean
-  readonly busy: 'approve' | 'deny' | 'stop' | 'start' | 'again' | null
+  readonly busy: 'approve' | 'deny' | 'changes' | 'stop' | 'start' | 'again' | 'undo' | null
   /** What "Always…" could store, once it was asked for. */
   readonly always?: AlwaysState | null | undefined
+  readonly preview?: PreviewState | null | undefined
   readonly problem: Failure | null
   readonly madeAgain: boolean
+  /** The request that "Undo…" made, where the card does not know it yet. */
+  readonly madeUndo?: string | null
+  /** The command that this one takes back, as far as it is known. */
+  readonly takesBack?: string | null
+  /** How many other requests wait for the same. */
+  readonly alike?: number
+  /** Several identical requests on one card: what stands in the head, and what answers them. */
+  readonly group?: { readonly head: ReactNode; readonly answer: ReactNode } | undefined
   readonly armed: boolean
   /** Colours the parts of the command. */
   readonly highlight?: boolean
@@ -136,18 +158,25 @@ function Why({ view }: { readonly view: ExecutionView }) {
   )
 }
 
-/** What belongs to the command without standing in it: the folder an agent chose, and what runs afterwards to confirm it. */
+/** What belongs to the command without standing in it: the folder it runs in, and what runs afterwards to confirm it. */
 function Around({ view }: { readonly view: ExecutionView }) {
-  const folder = view.principal.kind === 'operator' ? null : view.cwd
-  if (folder === null && view.verify === null) return null
+  const waits = view.state === 'pending_approval'
+  const folder = waits || (view.principal.kind !== 'operator' && view.cwd !== null)
+  if (!folder && view.verify === null) return null
   return (
     <div className="space-y-0.5 text-ink-2">
-      {folder === null ? null : (
-        <p className="break-words">
+      {folder ? (
+        <p className="break-words" data-testid="folder">
           <span className="text-ink-3">in </span>
-          <Place value={folder} />
+          {view.cwd === null ? (
+            <>
+              the default folder of <Place value={view.target} />
+            </>
+          ) : (
+            <Place value={view.cwd} />
+          )}
         </p>
-      )}
+      ) : null}
       {view.verify === null ? null : (
         <p className="break-words" data-testid="verify">
           <span className="text-ink-3">then confirms with </span>
@@ -155,6 +184,30 @@ function Around({ view }: { readonly view: ExecutionView }) {
         </p>
       )}
     </div>
+  )
+}
+
+/** Which run this one takes back. */
+function TakesBack({
+  view,
+  command,
+  onShow,
+}: {
+  readonly view: ExecutionView
+  readonly command: string | null
+  readonly onShow: (id: string) => void
+}) {
+  const { undoOf } = view
+  if (undoOf === null || undoOf === undefined) return null
+  const line = command === null ? null : visibleText(command.split('\n')[0] ?? '')
+  return (
+    <p className="break-words text-ink-2" data-testid="undo-of">
+      <span className="text-ink-3">takes back </span>
+      {line === null ? 'an earlier run' : <Place value={line.length > 160 ? `${line.slice(0, 159)}…` : line} />}{' '}
+      <button className="link" onClick={() => onShow(undoOf)} type="button">
+        Show it
+      </button>
+    </p>
   )
 }
 
@@ -289,6 +342,9 @@ function Settled({ view, now }: { readonly view: ExecutionView; readonly now: nu
   )
 }
 
+/** What stands open below the buttons. One at a time, so that the card stays short. */
+type Opened = 'nothing' | 'always' | 'changes'
+
 function Answer({
   view,
   busy,
@@ -297,32 +353,39 @@ function Answer({
   actions,
 }: Pick<ActionCardProps, 'view' | 'busy' | 'armed' | 'always' | 'actions'>) {
   const [phrase, setPhrase] = useState('')
-  const [noting, setNoting] = useState(false)
-  const [keeping, setKeeping] = useState(false)
-  const opener = useRef<HTMLButtonElement>(null)
+  const [opened, setOpened] = useState<Opened>('nothing')
   const [words, setWords] = useState('')
+  const alwaysOpener = useRef<HTMLButtonElement>(null)
+  const changesOpener = useRef<HTMLButtonElement>(null)
   const id = useId()
   const approval = view.approval
   if (approval === null) return null
   const name = nameOf(view)
   const confirm = approval.outcome === 'confirm'
-  const closeAlways = (): void => {
-    setKeeping(false)
+  const only = cardOnlyWord(view)
+  const close = (): void => {
+    setOpened('nothing')
+    const opener = opened === 'always' ? alwaysOpener : changesOpener
     opener.current?.focus({ preventScroll: true })
   }
   const sendPhrase = (event: FormEvent): void => {
     event.preventDefault()
     if (phrase !== '') actions.approve(phrase)
   }
+  const sendChanges = (event: FormEvent): void => {
+    event.preventDefault()
+    if (words.trim() !== '') actions.requestChanges(words.trim())
+  }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Esc closes what "Always…" opened, wherever in the answer the focus is
+    // biome-ignore lint/a11y/noStaticElementInteractions: Esc closes what was opened, wherever in the answer the focus is
     <div
       className="flex flex-col gap-2"
       data-answer="true"
+      data-keep={opened !== 'nothing' || phrase !== '' ? 'true' : undefined}
       onKeyDown={(event) => {
-        if (event.key !== 'Escape' || !keeping) return
+        if (event.key !== 'Escape' || opened === 'nothing') return
         event.preventDefault()
-        closeAlways()
+        close()
       }}
     >
       <div className="flex flex-wrap items-end gap-2">
@@ -331,10 +394,10 @@ function Answer({
           className="btn"
           data-testid="deny"
           disabled={busy !== null}
-          onClick={() => actions.deny(noting && words.trim() !== '' ? words.trim() : null)}
+          onClick={() => actions.deny()}
           type="button"
         >
-          {busy === 'deny' ? 'Denying…' : noting && words.trim() !== '' ? 'Deny with this note' : 'Deny'}
+          {busy === 'deny' ? 'Denying…' : 'Deny'}
         </Act>
         {confirm ? (
           <form className="flex min-w-0 flex-wrap items-end gap-2" onSubmit={sendPhrase}>
@@ -381,57 +444,196 @@ function Answer({
         {confirm || view.risk === 'destructive' ? null : (
           <button
             aria-controls={`${id}-always`}
-            aria-expanded={keeping}
+            aria-expanded={opened === 'always'}
             className="btn btn-plain"
             data-testid="always"
             disabled={busy !== null}
             onClick={() => {
-              if (!keeping) actions.askAlways()
-              setKeeping(!keeping)
+              if (opened !== 'always') actions.askAlways()
+              setOpened(opened === 'always' ? 'nothing' : 'always')
             }}
-            ref={opener}
+            ref={alwaysOpener}
             type="button"
           >
             Always…
           </button>
         )}
         <button
-          aria-controls={`${id}-note`}
-          aria-expanded={noting}
+          aria-controls={`${id}-changes`}
+          aria-expanded={opened === 'changes'}
           className="btn btn-plain"
-          onClick={() => setNoting(!noting)}
+          data-testid="request-changes"
+          disabled={busy !== null}
+          onClick={() => setOpened(opened === 'changes' ? 'nothing' : 'changes')}
+          ref={changesOpener}
           type="button"
         >
-          Deny with a note…
+          Request changes…
         </button>
         {armed ? <span className="self-center text-ink">Press A again to approve</span> : null}
       </div>
-      <div hidden={!keeping} id={`${id}-always`}>
-        {keeping ? (
+      {only === null ? null : (
+        <p className="text-meta text-ink-3" data-testid="card-only">
+          {only}
+        </p>
+      )}
+      <div hidden={opened !== 'always'} id={`${id}-always`}>
+        {opened === 'always' ? (
           <AlwaysPanel
             busy={busy !== null}
             onApprove={actions.approveAlways}
-            onClose={closeAlways}
+            onClose={close}
             onGrant={actions.grant}
             state={always ?? { kind: 'reading' }}
             view={view}
           />
         ) : null}
       </div>
-      <div hidden={!noting} id={`${id}-note`}>
-        <label className="mb-1 block text-ink-2" htmlFor={`${id}-words`}>
-          What should be different? {view.principal.kind === 'operator' ? '' : 'The asker reads this.'}
+      <form
+        className="space-y-2 rounded border border-edge px-3 py-2.5"
+        hidden={opened !== 'changes'}
+        id={`${id}-changes`}
+        onSubmit={sendChanges}
+      >
+        <label className="block text-ink-2" htmlFor={`${id}-words`}>
+          What should be different?{' '}
+          {view.principal.kind === 'operator'
+            ? 'It is denied, and the note is kept with it.'
+            : 'It is denied, and the asker reads this.'}
         </label>
         <textarea
           className="input"
-          data-testid="deny-note"
+          data-testid="changes-note"
           id={`${id}-words`}
           maxLength={2000}
           onChange={(event) => setWords(event.target.value)}
           rows={2}
           value={words}
         />
-      </div>
+        <div className="flex flex-wrap gap-2">
+          <button className="btn btn-plain" onClick={close} type="button">
+            Close
+          </button>
+          <Act
+            className="btn"
+            data-testid="send-changes"
+            disabled={busy !== null || words.trim() === ''}
+            name={name}
+            type="submit"
+          >
+            {busy === 'changes' ? 'Sending…' : 'Deny and send the note'}
+          </Act>
+        </div>
+      </form>
+    </div>
+  )
+}
+
+/** Running it again and taking it back, each as a new request. */
+function AfterEnd({
+  view,
+  busy,
+  madeAgain,
+  madeUndo = null,
+  actions,
+}: Pick<ActionCardProps, 'view' | 'busy' | 'madeAgain' | 'madeUndo' | 'actions'>) {
+  const name = nameOf(view)
+  const again = view.state === 'failed' || view.state === 'timed_out' || view.state === 'unknown'
+  const undo = view.undoState ?? null
+  const asked = undo?.executionId ?? madeUndo
+  const undoing = undo?.state === 'ready' && asked === null
+  if (!again && undo === null) return null
+  return (
+    <div className="space-y-1">
+      {undo === null ? null : (
+        <p className="break-words text-ink-2" data-state={undo.state} data-testid="undo-state">
+          <Visible text={undo.sentence} />{' '}
+          {asked === null ? null : (
+            <button className="link" data-testid="undo-show" onClick={() => actions.show(asked)} type="button">
+              Show the request
+            </button>
+          )}
+        </p>
+      )}
+      {again || undoing ? (
+        <div className="flex flex-wrap items-center gap-2">
+          {undoing ? (
+            <Act
+              name={name}
+              className="btn btn-small"
+              data-testid="undo"
+              disabled={busy !== null}
+              onClick={actions.undo}
+              type="button"
+            >
+              {busy === 'undo' ? 'Asking…' : 'Undo…'}
+            </Act>
+          ) : null}
+          {again ? (
+            <Act
+              name={name}
+              className="btn btn-small"
+              data-testid="again"
+              disabled={busy !== null}
+              onClick={actions.again}
+              type="button"
+            >
+              {busy === 'again' ? 'Asking…' : 'Run again…'}
+            </Act>
+          ) : null}
+          {madeAgain ? (
+            <span className="text-ink-2">
+              Asked again as a new request.{' '}
+              <button className="link" onClick={actions.showAgain} type="button">
+                Show it
+              </button>
+            </span>
+          ) : null}
+        </div>
+      ) : null}
+    </div>
+  )
+}
+
+/** The way to what a command would do, and what was seen there. */
+function Preview({ view, preview = null, actions }: Pick<ActionCardProps, 'view' | 'preview' | 'actions'>) {
+  const opener = useRef<HTMLButtonElement>(null)
+  const label = view.state === 'pending_approval' ? (view.preview ?? null) : null
+  if (label === null && preview === null) return null
+  const close = (): void => {
+    actions.closePreview()
+    opener.current?.focus({ preventScroll: true })
+  }
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Esc closes what was opened, wherever in it the focus is
+    <div
+      className="space-y-2"
+      data-keep={preview === null ? undefined : 'true'}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || preview === null) return
+        event.preventDefault()
+        close()
+      }}
+    >
+      {label === null ? null : (
+        <div className="flex flex-wrap items-center gap-2">
+          <button
+            aria-label={`Preview: ${visibleText(label)}: ${nameOf(view)}`}
+            className="btn btn-small"
+            data-testid="preview"
+            disabled={preview?.kind === 'busy'}
+            onClick={actions.preview}
+            ref={opener}
+            type="button"
+          >
+            {preview?.kind === 'busy' ? 'Looking…' : preview === null ? 'Preview' : 'Preview again'}
+          </button>
+          <span className="min-w-0 break-words text-ink-2">
+            <Visible text={label} />
+          </span>
+        </div>
+      )}
+      {preview === null ? null : <PreviewPanel onClose={close} state={preview} />}
     </div>
   )
 }
@@ -441,10 +643,13 @@ function Buttons({
   busy,
   armed,
   madeAgain,
+  madeUndo,
   always,
   now,
   actions,
-}: Pick<ActionCardProps, 'view' | 'busy' | 'armed' | 'always' | 'madeAgain' | 'actions'> & { readonly now: number }) {
+}: Pick<ActionCardProps, 'view' | 'busy' | 'armed' | 'always' | 'madeAgain' | 'madeUndo' | 'actions'> & {
+  readonly now: number
+}) {
   const name = nameOf(view)
   if (view.state === 'pending_approval')
     return <Answer actions={actions} always={always} armed={armed} busy={busy} view={view} />
@@ -482,32 +687,16 @@ function Buttons({
       </div>
     )
   }
-  if (view.state === 'failed' || view.state === 'timed_out' || view.state === 'unknown') {
-    return (
-      <div className="flex flex-wrap items-center gap-2">
-        <Act
-          name={name}
-          className="btn btn-small"
-          data-testid="again"
-          disabled={busy !== null}
-          onClick={actions.again}
-          type="button"
-        >
-          {busy === 'again' ? 'Asking…' : 'Run again…'}
-        </Act>
-        {madeAgain ? (
-          <span className="text-ink-2">
-            Asked again as a new request.{' '}
-            <button className="link" onClick={actions.showAgain} type="button">
-              Show it
-            </button>
-          </span>
-        ) : null}
-      </div>
-    )
-  }
-  return null
+  return <AfterEnd actions={actions} busy={busy} madeAgain={madeAgain} madeUndo={madeUndo ?? null} view={view} />
 }
+
+/** Until it ends a card says what could be put back; afterwards, whether it still can. */
+const OFFERS_UNDO: ReadonlySet<ExecutionView['state']> = new Set([
+  'requested',
+  'pending_approval',
+  'approved',
+  'running',
+])
 
 /** A settled card need not show 200 lines; one that waits for an answer always does. */
 const LINES_WHEN_SETTLED = 12
@@ -541,10 +730,10 @@ function Command({ view, highlight }: { readonly view: ExecutionView; readonly h
 
 /**
  * The one card of every request. Its order never changes: risk, target, state and time; the command, whole; why; reasons and
- * effects; buttons; output. Nothing on it is a default, and it never takes the focus by itself.
+ * effects; what depends on it; what can be put back; preview; buttons; output. Nothing on it is a default, and it never takes the focus by itself.
  */
 export function ActionCard(props: ActionCardProps) {
-  const { view, output, outputOpen, problem, actions } = props
+  const { view, output, outputOpen, problem, actions, group, alike = 0 } = props
   const state = cardState(view)
   const live = view.state === 'running' || view.state === 'pending_approval'
   const now = useNow(live || view.state === 'approved' ? 1000 : null)
@@ -581,9 +770,10 @@ export function ActionCard(props: ActionCardProps) {
       aria-labelledby={`${id}-head`}
       className={`card min-w-0 rounded border bg-panel px-3 py-2.5 text-ui ${state === 'pending_approval' ? 'border-edge' : 'border-line'} ${quiet ? 'card-settled' : ''}`}
       data-card={view.id}
+      data-group={group === undefined ? undefined : 'true'}
       data-risk={view.risk}
       data-state={view.state}
-      data-testid={`card-${view.id}`}
+      data-testid={group === undefined ? `card-${view.id}` : `group-${view.id}`}
       ref={props.cardRef}
       tabIndex={-1}
     >
@@ -601,6 +791,7 @@ export function ActionCard(props: ActionCardProps) {
         <span className="min-w-0 break-all font-mono text-code text-ink">
           <Visible text={view.target} />
         </span>
+        {group?.head}
         <span className="ml-auto flex flex-wrap items-center gap-x-2">
           <StateBadge state={state} />
           <Times now={now} view={view} />
@@ -609,8 +800,13 @@ export function ActionCard(props: ActionCardProps) {
       <div className="space-y-2">
         <Command highlight={props.highlight === true} view={view} />
         <Around view={view} />
+        <TakesBack command={props.takesBack ?? null} onShow={actions.show} view={view} />
         <Why view={view} />
         <Reasons view={view} />
+        {view.blast === undefined || view.state !== 'pending_approval' ? null : <BlastLine blast={view.blast} />}
+        {view.undo === null || view.undo === undefined || !OFFERS_UNDO.has(view.state) ? null : (
+          <UndoLine undo={view.undo} />
+        )}
         {means === null ? null : (
           <p
             className={`break-words ${state === 'unknown' ? 'text-unknown' : state === 'failed' || state === 'timed_out' ? 'text-destructive' : 'text-ink-2'}`}
@@ -620,15 +816,29 @@ export function ActionCard(props: ActionCardProps) {
           </p>
         )}
         <Settled now={now} view={view} />
-        <Buttons
-          actions={actions}
-          always={props.always}
-          armed={props.armed}
-          busy={props.busy}
-          madeAgain={props.madeAgain}
-          now={now}
-          view={view}
-        />
+        <Preview actions={actions} preview={props.preview} view={view} />
+        {group === undefined ? (
+          <Buttons
+            actions={actions}
+            always={props.always}
+            armed={props.armed}
+            busy={props.busy}
+            madeAgain={props.madeAgain}
+            madeUndo={props.madeUndo ?? null}
+            now={now}
+            view={view}
+          />
+        ) : (
+          group.answer
+        )}
+        {alike === 0 || group !== undefined ? null : (
+          <p className="text-ink-2" data-testid="alike">
+            {counted(alike, 'more request asks', 'more requests ask')} for the same.{' '}
+            <button className="link" onClick={actions.showAlike} type="button">
+              Show them
+            </button>
+          </p>
+        )}
         {problem === null ? null : <FailureText failure={problem} testId="card-problem" />}
         {!hasOutput ? null : outputOpen ? (
           pane

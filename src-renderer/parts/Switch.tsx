@@ -3,6 +3,7 @@ import { useId } from 'react'
 /** A switch with its name and what it does. */
 export function Switch({
   label,
+  name,
   hint,
   on,
   disabled = false,
@@ -10,6 +11,8 @@ export function Switch({
   onChange,
 }: {
   readonly label: string
+  /** What is spoken in place of the label, where it would not say enough; it begins with the label. */
+  readonly name?: string
   readonly hint?: string
   readonly on: boolean
   readonly disabled?: boolean
@@ -22,7 +25,8 @@ export function Switch({
       <button
         aria-checked={on}
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-        aria-labelledby={`${id}-label`}
+        aria-label={name}
+        aria-labelledby={name === undefined ? `${id}-label` : undefined}
         className={`mt-0.5 flex h-4 w-7 shrink-0 items-center rounded-full border px-px ${on ? 'border-ink bg-ink' : 'border-edge bg-raised'}`}
         data-testid={testId}
         disabled={disabled}

@@ -67,6 +67,18 @@ export function principalWord(principal: Principal): string {
   }
 }
 
+/** Why a waiting request is answered on its card and nowhere else; null when it may be answered in other places too. */
+export function cardOnlyWord(view: ExecutionView): string | null {
+  if (view.answerAt !== 'card') return null
+  const asks = (rule: string): boolean =>
+    view.decision.trace.some((step) => step.layer === 'target' && step.rule === rule)
+  if (view.risk === 'destructive') return 'Answered here only: it cannot be undone.'
+  if (asks('self')) return 'Answered here only: it reaches Nomos itself.'
+  if (asks('dependents')) return 'Answered here only: others depend on it.'
+  if (asks('prod')) return `Answered here only: ${visibleText(view.target)} is tagged prod.`
+  return 'Answered here only: words and notices do not reach it.'
+}
+
 const SURFACE_WORD: Readonly<Record<Settlement['surface'], string>> = {
   window: 'on a card',
   chat: 'in the chat',
@@ -78,6 +90,16 @@ const SURFACE_WORD: Readonly<Record<Settlement['surface'], string>> = {
   tray: 'in the tray menu',
   system: 'by Nomos itself',
 }
+
+/** The places an answer of a person can come in by, for a list to pick from. */
+export const ANSWERED_FROM = [
+  'window',
+  'chat',
+  'notification',
+  'tray',
+  'cli',
+  'system',
+] as const satisfies readonly Settlement['surface'][]
 
 /** The place an answer came in by, in words. */
 export const surfaceWord = (surface: Settlement['surface']): string => SURFACE_WORD[surface]

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import type { LedgerEntry } from '../../src-preload/contract'
+import { WHOLE_HISTORY } from '../bridge/ui'
 import { execution, ledger, message, targets } from '../dev/fixtures'
 import { sentenceOf } from './activity/sentences'
-import { steadyOrder } from './approvals/order'
+import { queryOf } from './approvals/filters'
 import { completionsFor } from './chat/completion'
 import { linesOf } from './chat/turns'
 import { EMPTY_FORM, fieldOf, formOf, inputOf } from './fleet/form'
 
 describe('completion', () => {
   it('offers /run and its targets, and nothing after them', () => {
-    expect(completionsFor('/', targets).map((one) => one.text)).toEqual(['/run ', '/exec ', '/elevated '])
+    expect(completionsFor('/', targets).map((one) => one.text)).toEqual(['/run ', '/exec ', '/elevated ', '/approve '])
     expect(completionsFor('/e', targets).map((one) => one.label)).toEqual(['/exec', '/elevated'])
     expect(completionsFor('/exec', targets)).toEqual([])
     expect(completionsFor('/run ', targets).map((one) => one.label)).toEqual(['local', 'host:strong', 'host:media'])
@@ -17,6 +18,26 @@ describe('completion', () => {
     expect(completionsFor('/run local ls', targets)).toEqual([])
     expect(completionsFor('', targets)).toEqual([])
     expect(completionsFor('run', targets)).toEqual([])
+  })
+})
+
+describe('completion of /approve', () => {
+  const waiting = ['apr_b', 'apr_a'].map((id) => {
+    const view = execution({ id: `exe_${id}`, command: 'ls \u202e', state: 'pending_approval' })
+    return { ...view, approval: view.approval === null ? null : { ...view.approval, id } }
+  })
+
+  it('offers what waits, newest first, then the answers', () => {
+    const found = completionsFor('/approve ', targets, waiting)
+    expect(found.map((one) => one.text)).toEqual(['/approve apr_a ', '/approve apr_b '])
+    expect(found[0]?.label).toContain('\\u202E')
+    expect(completionsFor('/approve apr_b', targets, waiting)).toHaveLength(1)
+    expect(completionsFor('/approve apr_b ', targets, waiting).map((one) => one.text)).toEqual([
+      '/approve apr_b allow-once',
+      '/approve apr_b allow-always',
+      '/approve apr_b deny',
+    ])
+    expect(completionsFor('/approve apr_b deny', targets, waiting)).toEqual([])
   })
 })
 
@@ -48,15 +69,30 @@ describe('lines of a conversation', () => {
   })
 })
 
-describe('order of approvals', () => {
-  it('puts new ones first and lets nothing else move', () => {
-    expect(steadyOrder(['b', 'a'], ['c', 'b', 'a'])).toEqual(['c', 'b', 'a'])
-    expect(steadyOrder(['b', 'a'], ['a'])).toEqual(['b', 'a'])
-    expect(steadyOrder(['b', 'a'], ['c', 'a'])).toEqual(['c', 'b', 'a'])
-    const shown = ['b', 'a']
-    expect(steadyOrder(shown, ['b', 'a'])).toBe(shown)
-    const many = Array.from({ length: 80 }, (_, i) => `x${i}`)
-    expect(steadyOrder(many, ['x79'])).toHaveLength(51)
+describe('filters of the history', () => {
+  it('ask for what was chosen, and for everything asked when nothing was', () => {
+    expect(queryOf(WHOLE_HISTORY).filter).toEqual({ asked: true })
+    expect(queryOf(WHOLE_HISTORY).states).toHaveLength(8)
+    expect(
+      queryOf({
+        state: 'timed_out',
+        risk: 'destructive',
+        target: 'host:strong',
+        agent: 'mcp:editor',
+        surface: 'chat',
+        text: '  zpool ',
+        asked: false,
+      }),
+    ).toEqual({
+      states: ['timed_out'],
+      filter: { risks: ['destructive'], target: 'host:strong', agent: 'mcp:editor', surface: 'chat', text: 'zpool' },
+    })
+  })
+
+  it('ignore a remembered choice that is none', () => {
+    const { states, filter } = queryOf({ ...WHOLE_HISTORY, state: 'gone', risk: 'none' })
+    expect(states).toHaveLength(8)
+    expect(filter).toEqual({ asked: true })
   })
 })
 

@@ -1,7 +1,8 @@
-import { type FormEvent, useEffect, useState } from 'react'
-import type { Failure, Session } from '../../../src-preload/contract'
+import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
+import type { ExecutionView, Failure, Session } from '../../../src-preload/contract'
 import { RoomHead } from '../../app/RoomHead'
 import { reveal } from '../../bridge/desk'
+import { shownOf, useSeen } from '../../bridge/seen'
 import { useConversations, useExecutions, useWorld } from '../../bridge/stores'
 import { loadMessages, ready } from '../../bridge/sync'
 import { removeSession, renameSession } from '../../bridge/talk'
@@ -168,6 +169,26 @@ function turnStatus(session: Session | undefined, waiting: number, running: numb
   return 'Waiting for its requests to be settled'
 }
 
+/** Where Now is folded away: that something waits, above the composer. */
+function WaitingBar({ waiting }: { readonly waiting: readonly ExecutionView[] }) {
+  const bar = useRef<HTMLDivElement>(null)
+  const items = useMemo(() => waiting.flatMap((view) => shownOf(view) ?? []), [waiting])
+  useSeen(bar, items, 'elsewhere')
+  const newest = waiting.at(-1)
+  if (newest === undefined) return null
+  return (
+    <div
+      className="only-without-now flex shrink-0 items-center gap-3 border-line border-t bg-raised px-4 py-1.5"
+      ref={bar}
+    >
+      <span className="grow">{counted(waiting.length, 'request waits', 'requests wait')} for your answer</span>
+      <button className="btn btn-small" onClick={() => reveal(newest.id)} type="button">
+        Review
+      </button>
+    </div>
+  )
+}
+
 /** The conversation with the agent, and the place for the operator's own commands. */
 export function Chat() {
   const id = useUi((ui) => ui.session)
@@ -177,7 +198,8 @@ export function Chat() {
   const allRunning = useExecutions((state) => state.running)
   const waiting = allWaiting.filter((view) => view.session === id && view.principal.kind !== 'operator').length
   const running = allRunning.filter((view) => view.session === id).length
-  const newest = allWaiting.at(-1)
+  // Words reach what the agent asked for, and nothing of it that takes its card or a phrase.
+  const asks = session?.turn === 'waiting' && waiting > 0
 
   useEffect(() => {
     if (id !== null) void ready.then(() => loadMessages(id, false))
@@ -212,15 +234,8 @@ export function Chat() {
       ) : (
         <Messages conversation={conversation} key={id} session={id} status={turnStatus(session, waiting, running)} />
       )}
-      {newest === undefined ? null : (
-        <div className="only-without-now flex shrink-0 items-center gap-3 border-line border-t bg-raised px-4 py-1.5">
-          <span className="grow">{counted(allWaiting.length, 'request waits', 'requests wait')} for your answer</span>
-          <button className="btn btn-small" onClick={() => reveal(newest.id)} type="button">
-            Review
-          </button>
-        </div>
-      )}
-      <Composer />
+      <WaitingBar waiting={allWaiting} />
+      <Composer asks={asks} />
     </>
   )
 }

@@ -1,18 +1,22 @@
 import { type FormEvent, type KeyboardEvent, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import type { Failure } from '../../../src-preload/contract'
-import { useConversations, useWorld } from '../../bridge/stores'
+import type { ExecutionView, Failure } from '../../../src-preload/contract'
+import { useConversations, useExecutions, useWorld } from '../../bridge/stores'
 import { sendText, stopTurn } from '../../bridge/talk'
 import { goTo, setDraft, useUi } from '../../bridge/ui'
 import { FailureText } from '../../parts/FailureText'
+import { Visible } from '../../parts/Visible'
 import { completionsFor } from './completion'
 
 const EXAMPLE = '/run local uname -a'
+const ANSWER = 'Answer with “go ahead” or “no”, or write to the agent…'
+
+const NOTHING: readonly ExecutionView[] = []
 
 /** The last thing sent in each session of this window, for the Up key. */
 const lastSent = new Map<string, string>()
 
 /** The field for messages and `/run`. It takes keys from the first frame; only sending waits for the core. */
-export function Composer() {
+export function Composer({ asks }: { readonly asks: boolean }) {
   const session = useUi((ui) => ui.session)
   const draft = useUi((ui) => ui.drafts[session ?? 'new'] ?? '')
   const targets = useWorld((world) => world.targets)
@@ -22,12 +26,14 @@ export function Composer() {
   )
   const [sending, setSending] = useState(false)
   const [failed, setFailed] = useState<{ failure: Failure; text: string; session: string | null } | null>(null)
+  const [queued, setQueued] = useState<{ readonly text: string; readonly session: string | null } | null>(null)
   const [at, setAt] = useState(0)
   const [closedFor, setClosedFor] = useState<string | null>(null)
   const field = useRef<HTMLTextAreaElement>(null)
   const id = useId()
 
-  const completions = useMemo(() => completionsFor(draft, targets), [draft, targets])
+  const waiting = useExecutions((state) => (draft.startsWith('/approve') ? state.waiting : NOTHING))
+  const completions = useMemo(() => completionsFor(draft, targets, waiting), [draft, targets, waiting])
   const open = completions.length > 0 && closedFor !== draft
   const current = Math.min(at, completions.length - 1)
 
@@ -39,9 +45,15 @@ export function Composer() {
     area.style.height = `${Math.min(area.scrollHeight + 2, 260)}px`
   }, [draft])
 
+  // What was queued is told as long as something waits.
+  useEffect(() => {
+    if (turn !== 'waiting') setQueued(null)
+  }, [turn])
+
   // A failure belongs to the session it happened in.
   useEffect(() => {
     setFailed((old) => (old !== null && old.session === session ? old : null))
+    setQueued((old) => (old !== null && old.session === session ? old : null))
   }, [session])
 
   const write = (text: string): void => {
@@ -55,11 +67,13 @@ export function Composer() {
     if (text.trim() === '' || sending) return
     setSending(true)
     setFailed(null)
+    setQueued(null)
     // The field is free at once: what is typed next is not lost, and a refused text comes back below.
     setDraft(session, '')
     const sent = await sendText(session, text)
     setSending(false)
     lastSent.set(sent.session ?? 'new', text)
+    if (sent.queued !== null) setQueued({ text: sent.queued, session: sent.session })
     if (sent.failure === null) return
     const now = useUi.getState().drafts[sent.session ?? 'new'] ?? ''
     if (now === '') setDraft(sent.session, text)
@@ -152,7 +166,7 @@ export function Composer() {
             maxLength={262_144}
             onChange={(event) => write(event.target.value)}
             onKeyDown={onKey}
-            placeholder={modelless ? EXAMPLE : `Message, or ${EXAMPLE}`}
+            placeholder={modelless ? EXAMPLE : asks ? ANSWER : `Message, or ${EXAMPLE}`}
             ref={field}
             rows={1}
             spellCheck={false}
@@ -193,6 +207,13 @@ export function Composer() {
             )}
           </div>
         )}
+        <div role="status">
+          {queued === null ? null : (
+            <p className="mt-1.5 break-words text-ink-2" data-testid="composer-queued">
+              <Visible text={queued.text} />
+            </p>
+          )}
+        </div>
         <p className="mt-1.5 flex flex-wrap gap-x-3 text-meta text-ink-3">
           {modelless ? (
             <span>

@@ -1,15 +1,18 @@
 import { memo, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { Failure, Message } from '../../../src-preload/contract'
+import { reveal } from '../../bridge/desk'
 import { LiveCard } from '../../bridge/LiveCard'
 import type { Conversation } from '../../bridge/stores'
 import { loadMessages } from '../../bridge/sync'
 import { retryTurn } from '../../bridge/talk'
+import { useUi } from '../../bridge/ui'
 import { FailureText } from '../../parts/FailureText'
 import { Fold } from '../../parts/Fold'
 import { Icon } from '../../parts/icons'
 import { Markdown } from '../../parts/Markdown'
 import { clock, counted } from '../../parts/time'
 import { Visible } from '../../parts/Visible'
+import { visibleText } from '../../parts/visible'
 import { type CallLine, linesOf } from './turns'
 
 function Calls({ calls }: { readonly calls: readonly CallLine[] }) {
@@ -61,7 +64,26 @@ function Notice({ message }: { readonly message: Message }) {
   )
 }
 
-const SPEAKER = { user: 'you', assistant: 'nomos', tool: 'tool', run: 'you', notice: '' } as const
+/** What Nomos tells of a run, in one faint line: it started long ago, ended, was denied. */
+function SystemEvent({ text, executionId }: { readonly text: string; readonly executionId: string }) {
+  return (
+    <p className="flex flex-wrap gap-x-2 text-meta text-ink-3 leading-[22px]" data-testid="system-event">
+      <span className="min-w-0 break-words">
+        <Visible text={text} />
+      </span>
+      <button
+        aria-label={`Show its card: ${visibleText(text).slice(0, 80)}`}
+        className="link"
+        onClick={() => reveal(executionId)}
+        type="button"
+      >
+        Show its card
+      </button>
+    </p>
+  )
+}
+
+const SPEAKER = { user: 'you', assistant: 'nomos', tool: 'tool', run: 'you' } as const
 
 const MessageLine = memo(function MessageLine({
   message,
@@ -74,10 +96,22 @@ const MessageLine = memo(function MessageLine({
   return (
     <div className="grid grid-cols-[52px_minmax(0,1fr)] gap-x-3 text-read max-mid:grid-cols-1" data-role={message.role}>
       <span className="text-meta text-ink-3 leading-[22px]" title={clock(message.at, Date.now())}>
-        {SPEAKER[message.role]}
+        {/* The mark of what Nomos itself says. It stands beside the texts, where nothing that others write can put it. */}
+        {message.role === 'notice' ? (
+          <>
+            <Icon className="inline-block" name="policy" size={14} />
+            <span className="visually-hidden">Nomos itself says</span>
+          </>
+        ) : (
+          SPEAKER[message.role]
+        )}
       </span>
-      <div className="min-w-0">
-        {message.role === 'notice' ? <Notice message={message} /> : null}
+      <div className={message.role === 'notice' ? 'min-w-0 text-ui leading-[22px]' : 'min-w-0'}>
+        {message.role !== 'notice' ? null : message.executionId === null || message.error !== null ? (
+          <Notice message={message} />
+        ) : (
+          <SystemEvent executionId={message.executionId} text={text} />
+        )}
         {message.role === 'user' || message.role === 'run' ? (
           <p className="whitespace-pre-wrap break-words">
             <Visible text={text} />
@@ -126,6 +160,12 @@ export function Messages({
     if (!aboutToPress(box)) box.scrollTop = box.scrollHeight
     else if (box.scrollHeight - box.scrollTop - box.clientHeight >= 40) setAway(true)
   }, [])
+
+  // Somebody asks to see one card of it: opening at the end would take that out of sight again.
+  const wanted = useUi((ui) => ui.reveal)
+  useLayoutEffect(() => {
+    if (wanted !== null) atEnd.current = false
+  }, [wanted])
 
   useLayoutEffect(() => {
     const box = scroller.current
@@ -187,7 +227,7 @@ export function Messages({
           {lines.map((line) =>
             line.kind === 'card' ? (
               <div className="pl-16 max-mid:pl-0" key={line.id}>
-                <LiveCard id={line.executionId} />
+                <LiveCard id={line.executionId} place="conversation" />
               </div>
             ) : (
               <MessageLine calls={line.calls} key={line.message.id} message={line.message} />

@@ -4,9 +4,11 @@ import { RoomBody, RoomHead } from '../../app/RoomHead'
 import { focusComposer } from '../../app/shortcuts'
 import { failureOf, request } from '../../bridge/client'
 import { useWorld } from '../../bridge/stores'
+import { setNeverAuto } from '../../bridge/switches'
 import { loadHosts } from '../../bridge/sync'
 import { setDraft, useUi } from '../../bridge/ui'
 import { FailureText } from '../../parts/FailureText'
+import { Switch } from '../../parts/Switch'
 import { Visible } from '../../parts/Visible'
 import { EMPTY_FORM, formOf, type HostForm } from './form'
 import { HostEditor } from './HostEditor'
@@ -15,6 +17,25 @@ function runOn(slug: string): void {
   const { session, drafts } = useUi.getState()
   if ((drafts[session ?? 'new'] ?? '') === '') setDraft(session, `/run host:${slug} `)
   focusComposer()
+}
+
+/** "Never automatic here": whatever the policy allows, everything that is asked of this target waits for an answer. */
+function NeverAuto({ target }: { readonly target: string }) {
+  const policy = useWorld((world) => world.policy)
+  const [failure, setFailure] = useState<Failure | null>(null)
+  if (policy === null) return null
+  return (
+    <div className="min-w-0">
+      <Switch
+        label="Never automatic"
+        name={`Never automatic on ${target}`}
+        on={policy.neverAuto.includes(target)}
+        onChange={(on) => void setNeverAuto(target, on).then(setFailure)}
+        testId={`never-auto-${target}`}
+      />
+      {failure === null ? null : <FailureText failure={failure} />}
+    </div>
+  )
 }
 
 function HostRow({ host, onEdit }: { readonly host: Host; readonly onEdit: () => void }) {
@@ -40,6 +61,7 @@ function HostRow({ host, onEdit }: { readonly host: Host; readonly onEdit: () =>
             <Visible text={host.tags.length === 0 ? '' : ` · ${host.tags.join(', ')}`} />
           </span>
         </span>
+        <NeverAuto target={`host:${host.slug}`} />
         <span className="flex gap-2">
           <button
             aria-label={`Run a command on host:${host.slug}`}
@@ -82,6 +104,8 @@ function HostRow({ host, onEdit }: { readonly host: Host; readonly onEdit: () =>
 export default function Fleet() {
   const hosts = useWorld((world) => world.hosts)
   const failure = useWorld((world) => world.hostsFailure)
+  const targets = useWorld((world) => world.targets)
+  const others = targets.filter(({ kind }) => kind !== 'local' && kind !== 'ssh')
   const [editing, setEditing] = useState<{ form: HostForm; replaces: string | null } | null>(null)
   const [saved, setSaved] = useState<string | null>(null)
   const serial = useRef(0)
@@ -110,13 +134,26 @@ export default function Fleet() {
           </div>
           <div role="status">{saved === null ? null : <p className="pt-2 text-ink-2">host:{saved} is saved.</p>}</div>
           {failure === null ? null : <FailureText failure={failure} />}
+          <p className="pt-2 text-meta text-ink-3">
+            Never automatic: reads ask there as well, and no allowlist, grant or raised session answers for you.
+          </p>
           <ul className="divide-y divide-line">
             <li className="flex flex-wrap items-center gap-x-4 py-2">
               <span className="min-w-40 font-mono text-code text-ink">local</span>
-              <span className="text-ink-2">this computer, as the user who started Nomos</span>
+              <span className="min-w-0 flex-1 basis-56 text-ink-2">this computer, as the user who started Nomos</span>
+              <NeverAuto target="local" />
             </li>
             {(hosts ?? []).map((host) => (
               <HostRow host={host} key={host.slug} onEdit={() => edit(formOf(host), host.slug)} />
+            ))}
+            {others.map(({ slug }) => (
+              <li className="flex flex-wrap items-center gap-x-4 py-2" key={slug}>
+                <span className="min-w-40 break-all font-mono text-code text-ink">
+                  <Visible text={slug} />
+                </span>
+                <span className="min-w-0 flex-1 basis-56 text-ink-2">reached over its node</span>
+                <NeverAuto target={slug} />
+              </li>
             ))}
           </ul>
           {hosts !== null && hosts.length === 0 && editing === null ? (

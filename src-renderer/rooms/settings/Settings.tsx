@@ -7,6 +7,7 @@ import { savePreferences } from '../../bridge/switches'
 import { FailureText } from '../../parts/FailureText'
 import { Switch } from '../../parts/Switch'
 import { Visible } from '../../parts/Visible'
+import { Desktop } from './Desktop'
 import { Doctor } from './Doctor'
 import { ModelForm } from './ModelForm'
 
@@ -74,6 +75,7 @@ export default function Settings() {
                 testId="command-highlighting"
               />
             </section>
+            <Desktop settings={settings} />
           </>
         )}
         <Doctor />
