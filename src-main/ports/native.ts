@@ -24,6 +24,8 @@ export interface Notices {
 export interface TrayHost {
   /** Looks for it and follows it from then on. Never throws. */
   begin(): Promise<void>
+  /** False when none can come for as long as Nomos runs. */
+  readonly possible: boolean
   present(): boolean
   /** Why there is none, as the end of a sentence. */
   reason(): string
@@ -52,5 +54,6 @@ export interface NativeDesktop {
   readonly notices: Notices
   readonly trayHost: TrayHost
   readonly lock: ScreenLock
-  close(): void
+  /** Resolves once what was said last, a withdrawal for one, is on its way. */
+  close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { app, BrowserWindow, dialog, nativeTheme, screen, type WebContents } from 'electron'
+import { app, BrowserWindow, nativeTheme, screen, type WebContents } from 'electron'
 import { z } from 'zod'
 import { ORIGIN } from './scheme'
 
@@ -43,8 +43,10 @@ export interface WindowConfig {
   readonly home: string
   readonly preload: string
   readonly icon: string | null
-  /** How many commands run right now: closing the last window would end them. */
-  readonly running: () => number
+  /** False when it has to be asked first. */
+  readonly mayClose: (window: BrowserWindow) => boolean
+  /** A card to bring into sight at once; null for none. */
+  readonly reveal: string | null
 }
 
 /** Opens a window on the app's page: sandboxed, unable to go anywhere else or to open anything. */
@@ -85,29 +87,9 @@ export function openWindow(config: WindowConfig): BrowserWindow {
   webContents.on('will-attach-webview', (event) => event.preventDefault())
   webContents.setWindowOpenHandler(() => ({ action: 'deny' }))
 
-  let asking = false
-  let agreed = false
   window.on('close', (event) => {
-    const running = config.running()
-    if (!agreed && running > 0 && BrowserWindow.getAllWindows().length === 1) {
+    if (!config.mayClose(window)) {
       event.preventDefault()
-      if (asking) return
-      asking = true
-      // Not the synchronous form: until somebody answers it would hold up everything, Stop and time-outs included.
-      void dialog
-        .showMessageBox(window, {
-          type: 'question',
-          message: running === 1 ? 'One command is running.' : `${running} commands are running.`,
-          detail: 'Closing the last window ends Nomos and stops what it runs.',
-          buttons: ['Keep running', 'Stop and close'],
-          defaultId: 0,
-          cancelId: 0,
-        })
-        .then(({ response }) => {
-          asking = false
-          agreed = response === 1
-          if (agreed && !window.isDestroyed()) window.close()
-        })
       return
     }
     try {
@@ -118,14 +100,20 @@ export function openWindow(config: WindowConfig): BrowserWindow {
     }
   })
   window.on('closed', () => ours.delete(id))
-  void window.loadURL(`${ORIGIN}/`)
+  // Only ids of executions: what stands in an address is read by the page.
+  const hash = config.reveal !== null && /^exe_[0-9a-z]+$/.test(config.reveal) ? `#reveal=${config.reveal}` : ''
+  void window.loadURL(`${ORIGIN}/${hash}`)
   return window
 }
 
-/** Brings the app to the front because somebody started it a second time. */
-export function showExisting(open: () => BrowserWindow): void {
-  const window = BrowserWindow.getAllWindows()[0] ?? open()
+/** Brings a window to the front, opening one if there is none. True when it was there already. */
+export function showWindow(open: () => BrowserWindow): boolean {
+  const windows = BrowserWindow.getAllWindows().filter(({ webContents }) => ours.has(webContents.id))
+  const there = windows.find((window) => window.isFocused()) ?? windows[0]
+  const window = there ?? open()
   if (window.isMinimized()) window.restore()
   window.show()
+  window.focus()
   app.focus()
+  return there !== undefined
 }

@@ -49,6 +49,8 @@ export interface Bus {
   pidOf(name: string): Promise<number | null>
   /** Why there is no bus at all, for as long as Nomos runs; null when there may be one. */
   readonly absent: string | null
+  /** Waits until what was sent before has reached the bus, not for long. */
+  flush(): Promise<void>
   close(): void
 }
 
@@ -62,6 +64,7 @@ export interface BusConfig {
 
 const ANSWER_MS = 4_000
 const CONNECT_MS = 3_000
+const FLUSH_MS = 500
 const FIRST_RETRY_MS = 500
 const LONGEST_RETRY_MS = 60_000
 const BUS = 'org.freedesktop.DBus'
@@ -362,6 +365,12 @@ export function createBus({ kind, env, log }: BusConfig): Bus {
         })
         .catch(() => [])
       return typeof pid === 'number' ? pid : null
+    },
+    async flush() {
+      const open = line
+      if (open === null) return
+      const ask = { to: BUS, path: BUS_PATH, interface: BUS, member: 'GetId', timeoutMs: FLUSH_MS }
+      await open.then((up) => send(up, ask)).catch(() => {})
     },
     close() {
       closed = true

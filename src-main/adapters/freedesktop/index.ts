@@ -18,8 +18,9 @@ export function createFreedesktop(deps: {
     notices: createNotices({ bus: session, log, icon }),
     trayHost,
     lock: createScreenLock({ session, system, env, log }),
-    close() {
+    async close() {
       trayHost.close()
+      await session.flush()
       session.close()
       system.close()
     },

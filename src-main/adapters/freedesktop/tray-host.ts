@@ -87,6 +87,7 @@ export function createTrayHost(deps: {
       })()
       return begun
     },
+    possible: bus.absent === null,
     present: () => host,
     reason() {
       if (bus.absent !== null) return bus.absent
