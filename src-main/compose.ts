@@ -8,12 +8,13 @@ import { APPROVALS_FILE, CONFIG_FILE, createApprovalsFile, createConfigFile } fr
 import { createControlServer, pathProblem } from './adapters/control-socket'
 import { createLocalRunner } from './adapters/local'
 import { createOpenAiModel } from './adapters/openai'
-import { loadAssent, loadExecPolicies, loadRiskRules, rulesOfNothing } from './adapters/policy-files'
+import { loadAssent, loadExecPolicies, loadPreviews, loadRiskRules, rulesOfNothing } from './adapters/policy-files'
 import { DATABASE_FILE, HEAD_FILE, holdHome, openStore, type SqliteStore, StoreProblem } from './adapters/sqlite'
 import { createSshRunner } from './adapters/ssh'
 import { fileLog, makeHome, systemClock, systemIds } from './adapters/system'
 import { createTreeSitterParser } from './adapters/tree-sitter'
 import type { AssentGrammar } from './domain/approval'
+import { NO_PREVIEWS, type PreviewRules } from './domain/preview'
 import { redact } from './domain/redact'
 import type { RuleSet } from './domain/risk'
 import type { Clock, Desktop, Dispatch, Log, Secrets } from './ports'
@@ -289,7 +290,19 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     resolve: (slug) => fleet.resolve(slug),
     reached: (destinations) => fleet.reached(destinations),
   })
-  const preview = createPreview({ gate })
+  let previewRules: PreviewRules | null = null
+  const loadPreviewRules = (): PreviewRules => {
+    if (previewRules !== null) return previewRules
+    try {
+      previewRules = loadPreviews(join(config.resources, 'policies'))
+    } catch (error) {
+      // Nothing depends on them: the cards are without previews until the next start.
+      log.warn('the data of the previews cannot be used', { error: String(error) })
+      previewRules = NO_PREVIEWS
+    }
+    return previewRules
+  }
+  const preview = createPreview({ gate, clock, rules: loadPreviewRules })
   const soul = readFileSync(join(config.resources, 'policies', 'soul.md'), 'utf8')
   const loop = createAgentLoop({
     store,

@@ -7,6 +7,7 @@ import { assentFileExamples, assentFileFaults } from './assent'
 import { execExamples, execFaults } from './exec'
 import { missingFields } from './load'
 import { nestedRepetition } from './patterns'
+import { previewExamples, previewFileFaults } from './preview'
 import { plainWords } from './words'
 
 /** One thing that is wrong with a file: where, what, and what to do about it. `line` counts from 1. */
@@ -171,7 +172,10 @@ export function lintPolicies(folder: string): LintReport {
   counts.examples = examples(checked, complete ? rules : null, add)
   for (const other of others) {
     const found =
-      assentFileFaults(other.name, other.data) ?? execFaults(other.name, other.data, complete ? rules : null) ?? []
+      assentFileFaults(other.name, other.data) ??
+      previewFileFaults(other.name, other.data, complete ? rules : null) ??
+      execFaults(other.name, other.data, complete ? rules : null) ??
+      []
     for (const { path, what } of found)
       add(
         other.name,
@@ -180,7 +184,8 @@ export function lintPolicies(folder: string): LintReport {
         what,
         'Correct it; the comment at the top and the README say how.',
       )
-    counts.examples += execExamples(other.data) + assentFileExamples(other.name, other.data)
+    counts.examples +=
+      execExamples(other.data) + assentFileExamples(other.name, other.data) + previewExamples(other.name, other.data)
   }
   faults.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.line ?? 0) - (b.line ?? 0)))
   return { folder, files, ...counts, faults }
