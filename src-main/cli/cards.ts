@@ -1,4 +1,4 @@
-import type { ExecutionView, Risk } from '../../src-preload/contract/model'
+import type { AnswerPlace, BlastRadius, ExecutionView, Risk } from '../../src-preload/contract/model'
 import type { Out } from './io'
 import { wordShown } from './started'
 import { markedLines, type Paint, visibleLine } from './visible'
@@ -28,6 +28,26 @@ export function commandLines(
     .join('')
 }
 
+const MOST_NAMED = 8
+
+/** What depends on the places a command changes, or that nothing is known to. */
+function blastShown({ total, dependents }: BlastRadius): string {
+  if (total === 0) return 'nothing else that is known of'
+  const named = dependents.slice(0, MOST_NAMED).map(({ slug, steps }) => {
+    const far = steps > 1 ? ` (${steps} steps away)` : ''
+    return `${visibleLine(slug)}${far}`
+  })
+  const more = total > named.length ? ` and ${total - named.length} more` : ''
+  return `${total} ${total === 1 ? 'other depends' : 'others depend'} on it: ${named.join(', ')}${more}`
+}
+
+const WHERE: Readonly<Record<AnswerPlace, string>> = {
+  anywhere: '',
+  card: ' It is answered on its card or here, not by words in chat, a notification or the tray.',
+  phrase:
+    ' It is answered on its card, or here where no window runs; not by words in chat, a notification or the tray.',
+}
+
 /** Everything an operator needs before answering. */
 export function card(view: ExecutionView, paint: Paint, now: number = Date.now()): string {
   const lines: string[] = []
@@ -43,15 +63,31 @@ export function card(view: ExecutionView, paint: Paint, now: number = Date.now()
   for (const reason of view.classification.reasons)
     lines.push(`      - ${visibleLine(`${reason.sentence} [${reason.rule}]`)}`)
   if (view.classification.coverage === 'partial') lines.push('      - Not all of it was understood.')
+  const waits = approval?.state === 'pending'
+  if (view.blast !== undefined) {
+    if (view.blast.targets.length > 1) add('Reaches', view.blast.targets.map(visibleLine).join(', '))
+    add('Affects', blastShown(view.blast))
+  }
+  if (waits && view.undo != null) {
+    add('Undo', visibleLine(view.undo.sentence))
+    for (const { canPutBack, sentence } of view.undo.items)
+      if (!canPutBack) lines.push(`      - ${visibleLine(sentence)}`)
+  }
+  if (view.undoOf != null) add('Takes back', visibleLine(view.undoOf))
+  if (view.undoState != null) {
+    const how = view.undoState.state === 'ready' ? ` See: nomos executions undo ${view.id}` : ''
+    add('Undo', `${visibleLine(view.undoState.sentence)}${how}`)
+  }
+  if (waits && view.preview != null) add('Preview', `${visibleLine(view.preview)}: nomos executions preview ${view.id}`)
   add('Command', view.redacted ? '(secrets in it are hidden)' : '')
   const decoded = (view.argv ?? [])
     .map((words) => `  ${paint('dim', 'Decoded:  ')} ${words.map(wordShown).join(' ')}\n`)
     .join('')
   const sandbox = view.sandbox === 'files' ? `  ${paint('dim', 'Sandbox:  ')} can read files and nothing else\n` : ''
   const body = `${commandLines(view.command, view.classification.spans, paint)}${decoded}${sandbox}`
-  if (approval?.state === 'pending') {
+  if (waits) {
     const minutes = Math.max(0, Math.round((approval.expiresAt - now) / 60_000))
-    return `${lines.join('\n')}\n${body}  Expires in ${minutes} min.${approval.outcome === 'confirm' ? ' Takes a typed phrase.' : ''}\n`
+    return `${lines.join('\n')}\n${body}  Expires in ${minutes} min.${approval.outcome === 'confirm' ? ' Takes a typed phrase.' : ''}${view.answerAt === undefined ? '' : WHERE[view.answerAt]}\n`
   }
   return `${lines.join('\n')}\n${body}`
 }

@@ -50,7 +50,7 @@ describe('the command line', () => {
     [['executions', 'list', '--state', 'runing'], 'Did you mean running?'],
     [['executions', 'list', '-n', '0'], 'from 1 to 200'],
     [['executions', 'show'], 'needs an id'],
-    [['approvals'], 'pending, approve, deny, watch'],
+    [['approvals'], 'pending, approve, deny, changes, history, watch'],
     [['approvals', 'approve', 'a', 'b'], 'takes one id'],
     [['ledger', 'verfy'], 'Did you mean "nomos ledger verify"?'],
     [['ledger', 'toString'], 'verify, tail'],

@@ -14,6 +14,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   executions: async () => (await import('./commands/executions')).executionsCommand,
   approvals: async () => (await import('./commands/approvals')).approvalsCommand,
   'exec-policy': async () => (await import('./commands/exec-policy')).execPolicyCommand,
+  switches: async () => (await import('./commands/switches')).switchesCommand,
   grants: async () => (await import('./commands/grants')).grantsCommand,
   ledger: async () => (await import('./commands/ledger')).ledgerCommand,
   doctor: async () => (await import('./commands/doctor')).doctorCommand,

@@ -292,16 +292,16 @@ describe.runIf(linux)('approvals at a real terminal', () => {
         mayApprove: true,
       }),
     ).toBe(true)
-    await operator.sees(/apr_1[\s\S]*\[a\/d\/n\/l\] > /)
+    await operator.sees(/apr_1[\s\S]*\[a\/d\/c\/l\] > /)
     operator.types('\r')
-    await operator.sees(/\[a\/d\/n\/l\] > /)
+    await operator.sees(/\[a\/d\/c\/l\] > /)
     operator.types('a\r')
     await operator.typesCode()
     await operator.sees(/apr_1 is approved/)
 
     pend('2')
     app.publish({ type: 'approval', id: 'apr_2', executionId: 'exe_2' })
-    await operator.sees(/apr_2[\s\S]*\[a\/d\/n\/l\] > /)
+    await operator.sees(/apr_2[\s\S]*\[a\/d\/c\/l\] > /)
     app.change('exe_2', {
       state: 'denied',
       approval: approvalOf('2', {
@@ -309,12 +309,12 @@ describe.runIf(linux)('approvals at a real terminal', () => {
         settlement: { by: 'operator', surface: 'window', words: null, note: null, at: 1 },
       }),
     })
-    await operator.sees(/apr_2 is denied already by operator \(window\)/)
+    await operator.sees(/apr_2 was denied by operator \(window\) on 1970/)
 
     pend('3')
     app.publish({ type: 'approval', id: 'apr_3', executionId: 'exe_3' })
-    await operator.sees(/apr_3[\s\S]*\[a\/d\/n\/l\] > /)
-    operator.types('n\r')
+    await operator.sees(/apr_3[\s\S]*\[a\/d\/c\/l\] > /)
+    operator.types('c\r')
     await operator.sees(/What should change\? > /)
     operator.types('less\r')
     await operator.typesCode()
@@ -323,7 +323,7 @@ describe.runIf(linux)('approvals at a real terminal', () => {
     expect(await operator.exit).toBe(EXIT.interrupted)
     expect(answers().map(({ input }) => input)).toMatchObject([
       { id: 'apr_1', answer: { kind: 'approve' } },
-      { id: 'apr_3', answer: { kind: 'deny', note: 'less' } },
+      { id: 'apr_3', answer: { kind: 'changes', note: 'less' } },
     ])
   })
 
@@ -331,7 +331,7 @@ describe.runIf(linux)('approvals at a real terminal', () => {
     app = await fakeApp(home)
     pend('1')
     const operator = new Operator(bundle, home, 'approvals watch')
-    await operator.sees(/\[a\/d\/n\/l\] > /)
+    await operator.sees(/\[a\/d\/c\/l\] > /)
     await app.server.stop()
     await operator.sees(/Nomos is stopping/)
     expect(await operator.exit).toBe(EXIT.noApp)

@@ -8,23 +8,26 @@ import { entryShown, reachShown } from '../entries'
 import { CliFailure, EXIT, usage } from '../exits'
 import type { Io } from '../io'
 import { readOptions } from '../options'
-import { byPrefix } from '../prefixes'
 import { type Command, pick } from '../program'
+import { settledSentence, waitingOne } from '../settled'
 import type { Terminal } from '../terminal'
-import { painter, visibleLine } from '../visible'
+import { type Paint, painter, visibleLine } from '../visible'
 import { readMoment } from '../when'
 import { allowlistCommand } from './allowlist'
 import { getApprovals, setApprovals } from './approvals-file'
+import { historyCommand } from './history'
 
 /** How often what waits is read again when no event came. */
 const LOOK_MS = 5_000
 
-/** `nomos approvals pending|approve|deny|watch|get|set|allowlist` */
+/** `nomos approvals pending|approve|deny|changes|history|watch|get|set|allowlist` */
 export const approvalsCommand: Command = async (args, io) => {
   const { part, args: rest } = pick('approvals', args, {
     pending,
     approve,
     deny,
+    changes,
+    history: historyCommand,
     watch,
     get: getApprovals,
     set: setApprovals,
@@ -42,10 +45,32 @@ const pending: Command = async (args, io) => {
     else if (views.length === 0) io.stdout.write('Nothing waits for an answer.\n')
     else {
       const paint = painter(io.stdout, io.env)
-      for (const view of views) io.stdout.write(`${view.approval?.id ?? ''}  ${listLine(view, paint)}\n`)
+      for (const alike of groupsOf(views)) io.stdout.write(pendingLine(alike, paint))
     }
     return EXIT.done
   })
+}
+
+/** Requests of the same command at the same place stand together, in the order of the first. */
+function groupsOf(views: readonly ExecutionView[]): readonly (readonly [ExecutionView, ...ExecutionView[]])[] {
+  const groups = new Map<string, [ExecutionView, ...ExecutionView[]]>()
+  for (const view of views) {
+    const key = view.group ?? view.id
+    const alike = groups.get(key)
+    if (alike === undefined) groups.set(key, [view])
+    else alike.push(view)
+  }
+  return [...groups.values()]
+}
+
+const MOST_ALIKE = 6
+
+function pendingLine([first, ...others]: readonly [ExecutionView, ...ExecutionView[]], paint: Paint): string {
+  const line = `${first.approval?.id ?? ''}  ${listLine(first, paint)}`
+  if (others.length === 0) return `${line}\n`
+  const named = others.slice(0, MOST_ALIKE).map((view) => view.approval?.id ?? view.id)
+  const more = others.length > named.length ? ` and ${others.length - named.length} more` : ''
+  return `${line}  ${paint('bold', `×${others.length + 1}`)} (the same: ${named.join(', ')}${more})\n`
 }
 
 const approve: Command = async (args, io) => {
@@ -84,6 +109,18 @@ const deny: Command = async (args, io) => {
   )
 }
 
+/** "Request changes": denied, with a note that goes back to whoever asked. */
+const changes: Command = async (args, io) => {
+  const { options, rest } = readOptions(args, { json: { kind: 'flag' } })
+  const [id, ...words] = rest
+  const note = words.join(' ').trim()
+  if (id === undefined || note === '')
+    throw usage('say for which one and what should change: nomos approvals changes ID "use apt instead"')
+  return await atTerminal(io, 'approvals changes', (app, terminal) =>
+    withOne(app, io, terminal, id, options.json, (view) => changesOne(app, terminal, view, note)),
+  )
+}
+
 function oneId(name: string, rest: readonly string[]): string {
   const [id, ...others] = rest
   if (id === undefined) throw usage(`nomos approvals ${name} needs an id. See: nomos approvals pending`)
@@ -105,8 +142,7 @@ async function withOne(
   json: boolean,
   answer: (view: ExecutionView) => Promise<Answered>,
 ): Promise<number> {
-  const views = await ask(app, 'approvals.pending', {})
-  const view = byPrefix(id, views, (item) => [item.approval?.id ?? '', item.id], 'waiting approval')
+  const view = await waitingOne(app, id)
   terminal.write(card(view, painter({ isTTY: true }, io.env)))
   const { sentence, exit, approval } = await answer(view)
   if (json) io.stdout.write(`${JSON.stringify({ answered: approval !== null, approval })}\n`)
@@ -210,15 +246,38 @@ async function denyOne(
   note: string | null,
   signal?: AbortSignal,
 ): Promise<Answered> {
+  return await refuseOne(app, terminal, view, { kind: 'deny', note }, 'deny', signal)
+}
+
+async function changesOne(
+  app: App,
+  terminal: Terminal,
+  view: ExecutionView,
+  note: string,
+  signal?: AbortSignal,
+): Promise<Answered> {
+  terminal.write(`  Goes back to ${visibleLine(view.principal.id)}: ${visibleLine(note)}\n`)
+  return await refuseOne(app, terminal, view, { kind: 'changes', note }, 'deny it and ask for changes', signal)
+}
+
+async function refuseOne(
+  app: App,
+  terminal: Terminal,
+  view: ExecutionView,
+  answer: { readonly kind: 'deny'; readonly note: string | null } | { readonly kind: 'changes'; readonly note: string },
+  verb: string,
+  signal?: AbortSignal,
+): Promise<Answered> {
   const approval = approvalOf(view)
-  const answer = await app.client.answerWithChallenge(
+  const given = await app.client.answerWithChallenge(
     'approvals.answer',
-    { id: approval.id, answer: { kind: 'deny', note }, digest: approval.digest },
-    codePrompt(terminal, 'deny', signal),
+    { id: approval.id, answer, digest: approval.digest },
+    codePrompt(terminal, verb, signal),
   )
-  if (!answer.ok && answer.error.code === 'forbidden' && signal?.aborted) return left(approval.id)
-  const settled = unwrap(answer)
-  return { sentence: `${settled.id} is ${settled.state}.`, exit: EXIT.done, approval: settled }
+  if (!given.ok && given.error.code === 'forbidden' && signal?.aborted) return left(approval.id)
+  const settled = unwrap(given)
+  const asked = answer.kind === 'changes' ? ', with what should change' : ''
+  return { sentence: `${settled.id} is ${settled.state}${asked}.`, exit: EXIT.done, approval: settled }
 }
 
 function left(id: string): Answered {
@@ -327,7 +386,7 @@ async function watchAndAnswer(app: App, io: Io, terminal: Terminal): Promise<num
       terminal.write(`\n${card(view, paint)}`)
       over = !(await askOne(app, io, terminal, view, withdraw.signal, later))
       asking = null
-      if (withdraw.signal.aborted && lost === null) await sayWhoSettled(app, terminal, view.id, id)
+      if (withdraw.signal.aborted && lost === null) await sayWhoSettled(app, terminal, view.id)
       if (lost === null) await refresh()
     }
   } finally {
@@ -350,7 +409,7 @@ async function askOne(
   const { id } = approvalOf(view)
   for (;;) {
     // No default: an empty line answers nothing.
-    const typed = await terminal.ask('approve, deny, deny with a note, later [a/d/n/l] > ', signal)
+    const typed = await terminal.ask('approve, deny, request changes, later [a/d/c/l] > ', signal)
     if (typed.kind === 'ended') return false
     if (typed.kind === 'withdrawn') return true
     const word = typed.text.trim().toLowerCase()
@@ -363,10 +422,10 @@ async function askOne(
       let answered: Answered | null = null
       if (word === 'a' || word === 'approve') answered = await approveOne(app, io, terminal, view, null, signal)
       else if (word === 'd' || word === 'deny') answered = await denyOne(app, terminal, view, null, signal)
-      else if (word === 'n' || word === 'note') {
+      else if (word === 'c' || word === 'changes') {
         const note = await terminal.ask('What should change? > ', signal)
         if (note.kind === 'line' && note.text.trim() !== '')
-          answered = await denyOne(app, terminal, view, note.text.trim(), signal)
+          answered = await changesOne(app, terminal, view, note.text.trim(), signal)
       }
       if (answered !== null) {
         terminal.write(`${visibleLine(answered.sentence)}\n`)
@@ -381,13 +440,10 @@ async function askOne(
   }
 }
 
-async function sayWhoSettled(app: App, terminal: Terminal, executionId: string, approvalId: string): Promise<void> {
+async function sayWhoSettled(app: App, terminal: Terminal, executionId: string): Promise<void> {
   const answer = await app.client.request('executions.get', { id: executionId })
   if (!answer.ok) return
-  const settlement = answer.value.approval?.settlement
-  const by =
-    settlement === null || settlement === undefined ? '' : ` by ${visibleLine(settlement.by)} (${settlement.surface})`
-  terminal.write(`${approvalId} is ${answer.value.approval?.state ?? answer.value.state} already${by}.\n`)
+  terminal.write(`${settledSentence(answer.value, Date.now())}\n`)
 }
 
 /** Remembers one ring, so that what happens between looking and waiting is not missed. */

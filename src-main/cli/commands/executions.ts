@@ -1,22 +1,21 @@
-import { ExecutionState, type ExecutionView } from '../../../src-preload/contract/model'
+import { ExecutionState, type ExecutionView, type PreviewView } from '../../../src-preload/contract/model'
 import { atTerminal, codePrompt } from '../answering'
 import { type App, ask, unwrap, withApp } from '../app'
 import { card, listLine } from '../cards'
 import { CliFailure, EXIT, usage } from '../exits'
-import type { Io } from '../io'
+import { type Io, writeAll } from '../io'
 import { nearest } from '../near'
 import { readCount, readOptions } from '../options'
 import { byPrefix } from '../prefixes'
 import { type Command, pick } from '../program'
+import { pastExecutions, STATE_WORDS } from '../settled'
 import { painter, visibleLine, visibleText } from '../visible'
 
-/** How far back a beginning of an id is looked for. */
-const SEARCHED_PAGES = 10
 const PAGE = 200
 
-/** `nomos executions list|show|cancel|start` */
+/** `nomos executions list|show|cancel|start|preview|undo` */
 export const executionsCommand: Command = async (args, io) => {
-  const { part, args: rest } = pick('executions', args, { list, show, cancel, start })
+  const { part, args: rest } = pick('executions', args, { list, show, cancel, start, preview, undo })
   return await part(rest, io)
 }
 
@@ -86,6 +85,51 @@ const start: Command = async (args, io) => {
   })
 }
 
+/** Shows what a waiting command would do, by commands that only read. */
+const preview: Command = async (args, io) => {
+  const { options, rest } = readOptions(args, { json: { kind: 'flag' } })
+  const id = oneId('preview', rest)
+  return await withApp(io, async (app) => {
+    const found = await findExecution(app, id)
+    const shown = await ask(app, 'executions.preview', { id: found.id })
+    if (options.json) await writeAll(io.stdout, `${JSON.stringify(shown)}\n`)
+    else await writeAll(io.stdout, previewShown(io, shown))
+    return EXIT.done
+  })
+}
+
+function previewShown(io: Io, { title, commands, text, truncated, note }: PreviewView): string {
+  const paint = painter(io.stdout, io.env)
+  const from = commands.map((command) => `  | ${visibleLine(command)}\n`).join('')
+  const lines = text === '' || text.endsWith('\n') ? text : `${text}\n`
+  const body = io.stdout.isTTY === true ? visibleText(lines.replace(/\r\n?/g, '\n')) : lines
+  const cut = truncated ? 'There is more of it; this is the beginning.\n' : ''
+  return `${paint('bold', visibleLine(title))}; nothing was changed. By:\n${from}${body}${cut}${note === null ? '' : `${visibleLine(note)}\n`}`
+}
+
+/** Asks for taking back what a run changed: a new request, judged like any other. */
+const undo: Command = async (args, io) => {
+  const { options, rest } = readOptions(args, { json: { kind: 'flag' } })
+  const id = oneId('undo', rest)
+  return await withApp(io, async (app) => {
+    const found = await findExecution(app, id)
+    const view = await ask(app, 'executions.undo', { id: found.id })
+    if (options.json) io.stdout.write(`${JSON.stringify(view)}\n`)
+    else io.stdout.write(`${undoSentence(view, found.id)}\n`)
+    return view.state === 'denied' || view.state === 'failed' || view.state === 'undeliverable'
+      ? EXIT.failed
+      : EXIT.done
+  })
+}
+
+function undoSentence(view: ExecutionView, taken: string): string {
+  const asked = `${view.id} asks to take back what ${taken} changed`
+  if (view.approval?.state === 'pending')
+    return `${asked}. It waits for an answer: nomos approvals approve ${view.approval.id}`
+  const why = view.stateReason === null ? '' : ` ${visibleLine(view.stateReason)}`
+  return `${asked}. It is ${STATE_WORDS[view.state]}.${why}`
+}
+
 function oneId(name: string, rest: readonly string[]): string {
   const [id, ...others] = rest
   if (id === undefined) throw usage(`nomos executions ${name} needs an id. See: nomos executions list`)
@@ -93,26 +137,16 @@ function oneId(name: string, rest: readonly string[]): string {
   return id
 }
 
-/** The execution with this id, or the one whose id begins so. */
+/** The execution with this id, or the one whose id (or whose approval's) begins so. */
 async function findExecution(app: App, given: string): Promise<ExecutionView> {
   if (given.length > 0 && given.length <= 64) {
     const exact = await app.client.request('executions.get', { id: given })
     if (exact.ok) return exact.value
     if (exact.error.code !== 'not_found') throw new CliFailure(EXIT.failed, exact.error.code, exact.error.message)
   }
-  const seen: ExecutionView[] = []
-  let before: string | null = null
-  for (let page = 0; page < SEARCHED_PAGES; page += 1) {
-    const { executions, more }: { executions: readonly ExecutionView[]; more: boolean } = await ask(
-      app,
-      'executions.list',
-      { before, limit: PAGE },
-    )
-    seen.push(...executions)
-    before = executions.at(-1)?.id ?? null
-    if (!more || before === null) break
-  }
-  return byPrefix(given, seen, (view) => [view.id], 'execution')
+  const idsOf = (view: ExecutionView): readonly string[] =>
+    given.startsWith('apr_') ? [view.approval?.id ?? ''] : [view.id]
+  return byPrefix(given, await pastExecutions(app, false), idsOf, 'execution')
 }
 
 function writeExecution(io: Io, view: ExecutionView): void {

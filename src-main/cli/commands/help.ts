@@ -47,10 +47,13 @@ const PAGES: Readonly<Record<string, Page>> = {
       'nomos executions show ID',
       'nomos executions cancel ID',
       'nomos executions start ID',
+      'nomos executions preview ID',
+      'nomos executions undo ID',
     ],
     what: 'What was asked for and what became of it. The beginning of an id is enough when it fits one only.',
     more: [
       'start is for what was approved and not started because Nomos ended in between; it asks for a code at a terminal.',
+      'preview shows what a waiting command would do, by commands that only read; undo asks to take back what a run changed, as a request of its own.',
     ],
   },
   approvals: {
@@ -59,6 +62,8 @@ const PAGES: Readonly<Record<string, Page>> = {
       'nomos approvals approve ID [--phrase TEXT]',
       'nomos approvals approve ID --always [--expires WHEN] [--session-only]',
       'nomos approvals deny ID [--note TEXT]',
+      'nomos approvals changes ID TEXT',
+      'nomos approvals history [--target T] [--risk R]… [--agent A] [--surface S] [--state S]… [--text T] [--limit COUNT]',
       'nomos approvals watch',
       'nomos approvals get',
       'nomos approvals set --file FILE|--stdin [--dry-run] [--base VERSION]',
@@ -71,6 +76,9 @@ const PAGES: Readonly<Record<string, Page>> = {
     more: [
       'Answers and changes are taken at a terminal only: all of it is shown and a short code has to be typed.',
       'What needs a typed phrase is answered on its card, or here when Nomos runs without a window.',
+      'changes denies it and sends TEXT back to whoever asked. pending shows requests of the same command at the same place as one line.',
+      'history has what was asked about and has ended: denied (somebody said no), expired (nobody answered in time), "timed out" (it ran too',
+      'long and was stopped), undeliverable (nobody could be asked), completed, failed, cancelled, unknown.',
       '--always also stores these very words for this agent and target, until WHEN or for this session only. Shells, interpreters,',
       'package runners, git and wrappers are never stored.',
       'get prints exec-approvals.json without the token of its socket; set puts another one in its place (JSON5 is taken), keeps socket',
@@ -96,6 +104,20 @@ const PAGES: Readonly<Record<string, Page>> = {
       'autoAllowReadOnly, autoAllowSkills, riskGate, strictInlineEval, commandHighlighting.',
       'Changes are shown and take a code at a terminal; what opens everything takes the word yolo besides. undo takes back the last save.',
       'A target with a policy of its own is reported as managed by the node: what is saved here does not reach it.',
+    ],
+  },
+  switches: {
+    usage: [
+      'nomos switches [show]',
+      'nomos switches pause-automatic on|off',
+      'nomos switches ask-about-everything on|off',
+      'nomos switches never-auto TARGET on|off',
+    ],
+    what: 'What stops or asks about everything, or at one target. They answer nothing that waits.',
+    more: [
+      'pause-automatic: unattended work stops, and reads ask. ask-about-everything: nothing runs without a question.',
+      'never-auto: nothing runs by itself at TARGET, whatever the policy, the allowlist or a grant say.',
+      'Each change takes a code at a terminal.',
     ],
   },
   grants: {
