@@ -8,7 +8,14 @@ import { APPROVALS_FILE, CONFIG_FILE, createApprovalsFile, createConfigFile } fr
 import { createControlServer, pathProblem } from './adapters/control-socket'
 import { createLocalRunner } from './adapters/local'
 import { createOpenAiModel } from './adapters/openai'
-import { loadAssent, loadExecPolicies, loadPreviews, loadRiskRules, rulesOfNothing } from './adapters/policy-files'
+import {
+  loadAssent,
+  loadExecPolicies,
+  loadPreviews,
+  loadRiskRules,
+  loadUndoRules,
+  rulesOfNothing,
+} from './adapters/policy-files'
 import { DATABASE_FILE, HEAD_FILE, holdHome, openStore, type SqliteStore, StoreProblem } from './adapters/sqlite'
 import { createSshRunner } from './adapters/ssh'
 import { fileLog, makeHome, systemClock, systemIds } from './adapters/system'
@@ -17,6 +24,7 @@ import type { AssentGrammar } from './domain/approval'
 import { NO_PREVIEWS, type PreviewRules } from './domain/preview'
 import { redact } from './domain/redact'
 import type { RuleSet } from './domain/risk'
+import { NO_UNDO_RULES, type UndoRules } from './domain/undo'
 import type { Clock, Desktop, Dispatch, Log, Secrets } from './ports'
 import { createAgentLoop } from './services/agent-loop'
 import { createAnnouncements } from './services/announcements'
@@ -34,6 +42,7 @@ import { createPreview } from './services/preview'
 import { createRunEvents } from './services/run-events'
 import { createSettings } from './services/settings'
 import { createUndo } from './services/undo'
+import { createUndoReads } from './services/undo-reads'
 
 export interface CoreConfig {
   /** Nomos's own folder, absolute. */
@@ -265,9 +274,37 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     return grammar
   }
 
+  let undoRules: UndoRules | null = null
+  const loadUndo = (): UndoRules => {
+    try {
+      undoRules ??= loadUndoRules(join(config.resources, 'policies'))
+      return undoRules
+    } catch (error) {
+      // What a command changes is then unknown, and the card says so. Read again the next time.
+      log.warn('the undo rules cannot be used', { error: String(error) })
+      return NO_UNDO_RULES
+    }
+  }
+
   const secondParser = createTreeSitterParser(log)
   // Both are made of the gate's own reads.
-  const undo = createUndo({ store, log })
+  const key = macKey(home)
+  const undo = createUndo({
+    store,
+    clock,
+    feed,
+    log,
+    secrets,
+    // They look at files and start nothing; what a state is told by is a command, and goes through the gate.
+    inspectors: [local],
+    readState: createUndoReads({ gate: () => gate, store, feed, clock }),
+    macKey: key,
+    rules: loadRules,
+    undoRules: loadUndo,
+    home,
+    homeFolder: homedir(),
+    resolve: (slug) => fleet.resolve(slug),
+  })
   const gate = createGate({
     undo,
     store,
@@ -278,7 +315,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     health,
     secrets,
     runners: [local, ssh],
-    macKey: macKey(home),
+    macKey: key,
     home,
     homeFolder: homedir(),
     rules: loadRules,
@@ -302,7 +339,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     }
     return previewRules
   }
-  const preview = createPreview({ gate, clock, rules: loadPreviewRules })
+  const preview = createPreview({ gate, clock, rules: loadPreviewRules, risk: loadRules, homeFolder: homedir() })
   const soul = readFileSync(join(config.resources, 'policies', 'soul.md'), 'utf8')
   const loop = createAgentLoop({
     store,

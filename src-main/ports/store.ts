@@ -69,6 +69,27 @@ export interface NewApproval {
   readonly expiresAt: number
 }
 
+/** Something a run was about to change, as it is kept. */
+export interface KeptRow {
+  readonly n: number
+  readonly kind: 'file' | 'unit' | 'container'
+  /** Redacted. */
+  readonly subject: string
+  /** JSON of the service that keeps it; never content. */
+  readonly before: string
+  readonly after: string | null
+  /** True when there is a content. */
+  readonly content: boolean
+  /** The content is encrypted by the keyring. */
+  readonly sealed: boolean
+  readonly at: number
+}
+
+export type NewKept = Omit<KeptRow, 'n' | 'after' | 'content' | 'at'> & {
+  /** Sealed already where `sealed` says so; else it is stored compressed. */
+  readonly content: Uint8Array | null
+}
+
 export interface LedgerDraft {
   readonly kind: LedgerKind
   readonly actor: string
@@ -151,6 +172,27 @@ export interface Store {
   appendLedger(draft: LedgerDraft, at: number): LedgerEntry
   ledgerPage(before: number | null, limit: number): readonly LedgerEntry[]
   verifyLedger(): LedgerReport
+
+  /**
+   * Writes down what is kept of a run, with its ledger entry, on the disk when it returns. What is older than `olderThan` goes, and of the rest
+   * the oldest runs go until all contents together have at most `mostBytes` as they are stored.
+   */
+  keepUndo(
+    executionId: string,
+    rows: readonly NewKept[],
+    entry: Readonly<Record<string, unknown>>,
+    limits: { readonly mostBytes: number; readonly olderThan: number },
+    at: number,
+  ): void
+  undoKept(executionId: string): readonly KeptRow[]
+  /** The content of one row as it was given; null when there is none. */
+  undoContent(executionId: string, n: number): { readonly bytes: Uint8Array; readonly sealed: boolean } | null
+  /** How the places were once the run had ended, by the numbers of the rows. */
+  saveUndoAfter(executionId: string, after: ReadonlyMap<number, string>): void
+  /** The executions that take this one back, or were to; the newest first. */
+  undosOf(executionId: string): readonly ExecutionView[]
+  saveUndoInput(mac: string, executionId: string, parts: readonly number[], at: number): void
+  undoInput(mac: string): { readonly executionId: string; readonly parts: readonly number[] } | null
 
   createSession(session: Session): void
   updateSession(id: string, change: { readonly title?: string; readonly updatedAt?: number }): void

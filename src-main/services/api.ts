@@ -350,9 +350,9 @@ export function createApi(deps: ApiDeps): Dispatch {
     },
 
     'executions.preview': (_caller, { id }) => deps.preview.show(requireExecution(id)),
-    'executions.undo': (caller, { id }) => {
+    'executions.undo': async (caller, { id }) => {
       const before = requireExecution(id)
-      const { command, purpose, input } = deps.undo.request(before)
+      const { command, purpose, input } = await deps.undo.request(before)
       return requestInSession(
         caller,
         caller.operator && before.session !== null && store.session(before.session) !== null ? before.session : null,

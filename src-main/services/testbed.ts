@@ -5,12 +5,12 @@ import type { FeedEvent } from '../../src-preload/contract/events'
 import type { ExecutionView, Principal } from '../../src-preload/contract/model'
 import { createApprovalsFile, createConfigFile } from '../adapters/approvals-file'
 import { createLocalRunner } from '../adapters/local'
-import { loadExecPolicies, loadRiskRules } from '../adapters/policy-files'
+import { loadExecPolicies, loadRiskRules, loadUndoRules } from '../adapters/policy-files'
 import { openStore, type SqliteStore } from '../adapters/sqlite'
 import { resourcesFolder, systemIds } from '../adapters/system'
 import { createTreeSitterParser } from '../adapters/tree-sitter'
 import { CAUTIOUS, type NamedLayer, type PolicyLayer, type SkillBins, type Switches } from '../domain/policy'
-import type { Clock, Log, Runner, SecondParser, Secrets } from '../ports'
+import type { Clock, Inspector, Log, Runner, SecondParser, Secrets } from '../ports'
 import { type ApprovalDesk, createApprovalDesk } from './approval-desk'
 import { createFeed } from './feed'
 import { createFleet } from './fleet'
@@ -18,6 +18,8 @@ import { createGate, type Gate, type RunRequest } from './gate'
 import { createHealth, type Health } from './health'
 import { createPolicy, type Policy } from './policy'
 import { createPolicyDesk, type PolicyDesk } from './policy-desk'
+import { createUndo, type Undo } from './undo'
+import { createUndoReads } from './undo-reads'
 
 /** A clock that runs by itself and can be moved forward; timers follow the real one. */
 export function movableClock(): Clock & { move(ms: number): void } {
@@ -68,6 +70,8 @@ export interface Testbed {
   readonly events: FeedEvent[]
   /** The real policy with its files and its desk; only with `files`. */
   readonly real: { readonly policy: Policy; readonly desk: PolicyDesk }
+  /** Only with `undo`. */
+  readonly undo: Undo
   readonly policy: { requested: PolicyLayer; host: PolicyLayer; switches: Switches; version: string }
   ask(command: string, more?: Partial<RunRequest>, principal?: Principal): Promise<ExecutionView>
   /** Waits until an execution has one of these states. */
@@ -82,6 +86,7 @@ export interface Testbed {
 export const OPERATOR: Principal = { kind: 'operator', id: 'operator', session: null, turn: null }
 const rules = loadRiskRules(join(resourcesFolder(), 'policies', 'risk'))
 const exec = loadExecPolicies(join(resourcesFolder(), 'policies'))
+const undoRules = loadUndoRules(join(resourcesFolder(), 'policies'))
 const data = { ...exec, presets: Object.values(exec.presets) }
 
 /** The gate and the desk on a real database, with the real local runner. */
@@ -96,6 +101,9 @@ export function createTestbed(
     files?: boolean
     reachable?: () => boolean
     skills?: readonly SkillBins[]
+    /** Keeps what runs change, with the shipped rules. */
+    undo?: boolean
+    inspector?: Inspector
   } = {},
 ): Testbed {
   const home = options.home ?? mkdtempSync(join(tmpdir(), 'nomos-gate-'))
@@ -140,7 +148,26 @@ export function createTestbed(
           log: silentLog,
         })
       : null
-  const gate = createGate({
+  const undo =
+    options.undo === true
+      ? createUndo({
+          store,
+          clock,
+          feed,
+          log: silentLog,
+          secrets: options.keyring === false ? NO_SECRETS : testSecrets,
+          inspectors: [options.inspector ?? createLocalRunner()],
+          readState: createUndoReads({ gate: () => gate, store, feed, clock }),
+          macKey: Buffer.alloc(32, 7),
+          rules: () => rules,
+          undoRules: () => undoRules,
+          home,
+          homeFolder: homedir(),
+          resolve: (slug) => fleet.resolve(slug),
+        })
+      : null
+  const gate: Gate = createGate({
+    ...(undo === null ? {} : { undo }),
     store,
     clock,
     ids: systemIds(() => clock.now()),
@@ -198,6 +225,7 @@ export function createTestbed(
     },
   })
   gate.recover()
+  if (undo !== null) gate.onSettled((execution) => void undo.after(execution))
   const caller = { surface: 'window' as const, operator: true }
   const bed: Testbed = {
     home,
@@ -210,6 +238,10 @@ export function createTestbed(
     get real() {
       if (realPolicy === null || realDesk === null) throw new Error('this bed has no files')
       return { policy: realPolicy, desk: realDesk }
+    },
+    get undo() {
+      if (undo === null) throw new Error('this bed keeps nothing')
+      return undo
     },
     policy,
     ask: (command, more = {}, principal = OPERATOR) =>

@@ -1,15 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { closeSync, constants, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
-import { homedir, userInfo } from 'node:os'
-import { basename, isAbsolute } from 'node:path'
+import { homedir, tmpdir, userInfo } from 'node:os'
+import { basename, isAbsolute, join } from 'node:path'
 import { NomosError } from '../../../src-preload/contract/errors'
 import type { ProgramPin } from '../../../src-preload/contract/model'
 import { signalFromSandbox } from '../../domain/risk'
-import type { PlanDraft, Prepared, RunEnd, RunHandle, Runner } from '../../ports'
+import type { Inspector, PlanDraft, Prepared, RunEnd, RunHandle, Runner } from '../../ports'
 import { baseEnvironments } from './environment'
 import { hold } from './hold'
 import { type Resolved, resolveProgram } from './identity'
+import { inspectFiles } from './inspect'
 import { type Lookup, pinPrograms, pinScript, placeOf } from './lookup'
 import { repositoryFinding } from './repository'
 import { findStarters, type Starters, seenAlike, withoutShell } from './sandbox'
@@ -26,6 +27,9 @@ const PIPE_GRACE_MS = 500
  * does not know one of them goes on without it.
  */
 const AUTOMATIC_LIMITS = 'ulimit -f 65536 2>/dev/null; ulimit -v 8388608 2>/dev/null\n'
+
+/** Files in here are never written to a disk, but for swapping. Linux. */
+const MEMORY_FOLDER = '/dev/shm'
 
 const SHELLS = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'] as const
 
@@ -92,11 +96,12 @@ function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
 }
 
 /** The process groups of this runner: those that run, and those that ended within the last hours (for the descent check of the CLI). */
-export interface LocalRunner extends Runner {
+export interface LocalRunner extends Runner, Inspector {
+  readonly kind: 'local'
   groups(): readonly { readonly pid: number }[]
 }
 
-/** Runs commands on this computer, each in a process group of its own, with no terminal and nothing on its input. */
+/** Runs commands on this computer, each in a process group of its own, with no terminal and nothing on its input but what its plan names. */
 export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.env): LocalRunner {
   const environments = baseEnvironments(baseEnvironment)
   const live = new Set<RunHandle>()
@@ -149,6 +154,8 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
       }
     },
 
+    inspect: (place, wishes) => inspectFiles(place, wishes),
+
     start(plan, mode, sink): RunHandle {
       if (process.platform === 'win32') {
         const end: RunEnd = {
@@ -178,10 +185,19 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
       if (argv !== null) env.PWD = folder
       // In the sandbox only /tmp can be written to, and it is gone with it.
       if (sandbox !== null) delete env.TMPDIR
+      const input = mode.input === undefined ? null : inputFile(mode.input)
+      if (typeof input === 'string') {
+        const sentence = `What the command is to read could not be laid out for it: ${input}. Nothing was run.`
+        return {
+          end: Promise.resolve({ kind: 'failed', code: 'input_failed', sentence, detail: null }),
+          stop: () => {},
+        }
+      }
       const held = hold(plan)
       const before = held.changed()
       if (before !== null) {
         held.release()
+        if (input !== null) closeSync(input)
         return { end: Promise.resolve(drifted(before, 'Nothing ran.')), stop: () => {} }
       }
       let child: ChildProcess
@@ -189,12 +205,14 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
         child = spawn(file, args, {
           cwd: held.cwd,
           env,
-          stdio: ['ignore', 'pipe', 'pipe'],
+          stdio: [input ?? 'ignore', 'pipe', 'pipe'],
           detached: true,
         })
       } catch (error) {
         held.release()
         return { end: Promise.resolve(spawnFailure(error)), stop: () => {} }
+      } finally {
+        if (input !== null) closeSync(input)
       }
       if (child.pid !== undefined) {
         groups.add(child.pid)
@@ -249,6 +267,26 @@ export function createLocalRunner(baseEnvironment: NodeJS.ProcessEnv = process.e
     },
 
     groups: () => [...groups].map((pid) => ({ pid })),
+  }
+}
+
+/**
+ * A file without a name that holds what a command is to read, open at its beginning; a sentence when it cannot be made. A socket pair, which
+ * Node's pipes are, would make bash believe that a remote shell started it, and a pipe would have to be fed while the command may have ended.
+ * In memory where the system has such a folder: it may be a secret.
+ */
+function inputFile(bytes: Uint8Array): number | string {
+  try {
+    const folder = mkdtempSync(join(existsSync(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir(), 'nomos-input-'))
+    try {
+      const path = join(folder, 'input')
+      writeFileSync(path, bytes, { mode: 0o600, flag: 'wx' })
+      return openSync(path, constants.O_RDONLY)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
   }
 }
 

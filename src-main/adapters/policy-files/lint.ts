@@ -8,6 +8,7 @@ import { execExamples, execFaults } from './exec'
 import { missingFields } from './load'
 import { nestedRepetition } from './patterns'
 import { previewExamples, previewFileFaults } from './preview'
+import { undoExamples, undoFaults } from './undo'
 import { plainWords } from './words'
 
 /** One thing that is wrong with a file: where, what, and what to do about it. `line` counts from 1. */
@@ -173,6 +174,7 @@ export function lintPolicies(folder: string): LintReport {
   for (const other of others) {
     const found =
       assentFileFaults(other.name, other.data) ??
+      undoFaults(other.name, other.data) ??
       previewFileFaults(other.name, other.data, complete ? rules : null) ??
       execFaults(other.name, other.data, complete ? rules : null) ??
       []
@@ -185,7 +187,10 @@ export function lintPolicies(folder: string): LintReport {
         'Correct it; the comment at the top and the README say how.',
       )
     counts.examples +=
-      execExamples(other.data) + assentFileExamples(other.name, other.data) + previewExamples(other.name, other.data)
+      undoExamples(other.name, other.data) +
+      execExamples(other.data) +
+      assentFileExamples(other.name, other.data) +
+      previewExamples(other.name, other.data)
   }
   faults.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.line ?? 0) - (b.line ?? 0)))
   return { folder, files, ...counts, faults }

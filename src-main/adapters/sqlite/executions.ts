@@ -176,6 +176,13 @@ export class Executions {
       .map(viewOf)
   }
 
+  /** The newest first. */
+  undosOf(id: string): ExecutionView[] {
+    return this.statement(`${SELECT} WHERE json_extract(e.facts, '$.undoOf') = ? ORDER BY e.id DESC LIMIT 50`)
+      .all(id)
+      .map(viewOf)
+  }
+
   open(): ExecutionView[] {
     return this.statement(
       `${SELECT} WHERE e.state IN ('requested', 'pending_approval', 'approved', 'running') ORDER BY e.id`,

@@ -9,6 +9,7 @@ import { Executions } from './executions'
 import { Fleet } from './fleet'
 import { Ledger } from './ledger'
 import { migrate } from './migrations'
+import { UndoKept } from './undo'
 
 export const DATABASE_FILE = 'nomos.db'
 export const HEAD_FILE = 'ledger.head'
@@ -83,6 +84,7 @@ export function openStore(home: string | null): SqliteStore {
   const db = open(path)
   const ledger = new Ledger(db, home === null ? null : join(home, HEAD_FILE))
   const executions = new Executions(db)
+  const kept = new UndoKept(db)
   const chat = new Chat(db)
   const fleet = new Fleet(db)
   const oneSetting = db.prepare<[string], { value: string }>('SELECT value FROM settings WHERE name = ?')
@@ -293,6 +295,24 @@ export function openStore(home: string | null): SqliteStore {
     acceptLedger(actor, found, at) {
       durable(() => ledger.append(settled('recovery', actor, null, null, { what: 'ledger head accepted', found }), at))
     },
+
+    keepUndo(executionId, rows, entry, limits, at) {
+      durable(() => {
+        kept.insert(executionId, rows, at)
+        kept.trim(limits, executionId)
+        ledger.append(settled('undo.kept', 'gate', executionId, null, entry), at)
+      })
+    },
+    undoKept: (executionId) => kept.rows(executionId),
+    undoContent: (executionId, n) => kept.content(executionId, n),
+    saveUndoAfter(executionId, after) {
+      begin.immediate(() => {
+        for (const [n, state] of after) kept.saveAfter(executionId, n, state)
+      })
+    },
+    undosOf: (executionId) => executions.undosOf(executionId),
+    saveUndoInput: (mac, executionId, parts, at) => kept.saveInput(mac, executionId, parts, at),
+    undoInput: (mac) => kept.input(mac),
 
     createSession: (session) => chat.createSession(session),
     updateSession: (id, change) => chat.updateSession(id, change),

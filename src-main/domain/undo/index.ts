@@ -1,0 +1,15 @@
+/** What a command is known to change, and how that is taken back. Pure. */
+export { type Change, type Need, type Understood, understand } from './changes'
+export { quoteAll, quoteIfNeeded } from './quote'
+export {
+  compileUndo,
+  NO_UNDO_RULES,
+  type StateProgram,
+  type UndoFault,
+  UndoFile,
+  type UndoRules,
+  undoFaults,
+} from './rules'
+export { namesSecret } from './secret'
+export { decidingPaths, PathState, sameState, type Touch, touchesOf } from './states'
+export { type Changed, statesIn, verbsBack, type WayBack, wayBack } from './way-back'
