@@ -194,6 +194,56 @@ describe.runIf(process.platform === 'linux')('the host without a window', () => 
     )
   }, 120_000)
 
+  it('requests changes, tells a later answer by whom and when, finds it again in the history, and flips switches', async () => {
+    const host = start('headless')
+    await host.said(/runs without a window/)
+    const nomos = (...args: readonly string[]) => start('cli', ...args).ended
+    const operate = async (words: string) => {
+      const operator = new Operator(bundle, home, words)
+      await operator.typesCode()
+      const exit = await operator.exit
+      if (exit !== 0) throw new Error(`${words}: ${operator.shown}`)
+      return operator.shown
+    }
+    const touch = `touch ${join(bundle, 'changed')}`
+    const asked = nomos('run', 'local', touch)
+    const waits = await waiting(touch)
+    const id = waits.approval?.id ?? ''
+    expect(await operate(`approvals changes ${id} write it elsewhere`)).toContain('Affects:')
+    expect(await asked).toMatchObject({ code: 1, err: expect.stringContaining('is denied') })
+
+    const late = new Operator(bundle, home, `approvals approve ${id}`)
+    await late.sees(/was denied by operator \(command line\) \d+ s ago: write it elsewhere\./)
+    expect(await late.exit).toBe(1)
+
+    const found = async (...filter: readonly string[]) => (await nomos('approvals', 'history', ...filter)).out
+    const line = new RegExp(
+      `^${id} .* denied, answered by operator \\(command line\\) .*touch .*note: write it elsewhere`,
+    )
+    expect(await found()).toMatch(line)
+    expect(await found('--text', 'CHANGED', '--surface', 'cli', '--state', 'denied', '--target', 'local')).toMatch(line)
+    const none = 'Nothing like that was asked about and has ended.\n'
+    expect(await Promise.all([found('--text', 'nowhere'), found('--surface', 'window')])).toEqual([none, none])
+
+    // A read runs by itself, until a switch says otherwise.
+    expect(await nomos('run', 'local', 'uname')).toMatchObject({ code: 0, out: 'Linux\n' })
+    for (const words of ['pause-automatic', 'never-auto local']) {
+      await operate(`switches ${words} on`)
+      const read = nomos('run', 'local', 'uname')
+      expect((await nomos('executions', 'cancel', (await waiting('uname')).id)).code, words).toBe(0)
+      expect((await read).code, words).toBe(1)
+      expect(await operate(`switches ${words} off`)).toMatch(
+        /pause-automatic +off[\s\S]*ask-about[a-z-]+ +off[\s\S]*never-auto +off/,
+      )
+    }
+    const unknown = new Operator(bundle, home, 'switches never-auto host:nowhere on')
+    await unknown.typesCode()
+    await unknown.sees(/host:nowhere/)
+    expect(await unknown.exit).toBe(1)
+    host.child.kill('SIGTERM')
+    expect((await host.ended).code).toBe(0)
+  }, 120_000)
+
   it('says what blocks it, and an operator resolves it at a terminal', async () => {
     writeFileSync(join(home, 'nomos.db'), Buffer.alloc(9000, 0x5a))
     const host = start('headless')
