@@ -2,6 +2,7 @@ import { useMemo, useRef, useState } from 'react'
 import type { ExecutionView, Failure } from '../../src-preload/contract'
 import { openApproveAll, useApprovable } from '../bridge/ApproveAll'
 import { reveal, start, stop } from '../bridge/desk'
+import { alike } from '../bridge/groups'
 import { shownOf, useSeen } from '../bridge/seen'
 import { useCardNotes, useExecutions, useWorld } from '../bridge/stores'
 import { setSwitch } from '../bridge/switches'
@@ -32,10 +33,13 @@ function Line({ view }: { readonly view: ExecutionView }) {
   )
 }
 
-function Waiting({ view, now }: { readonly view: ExecutionView; readonly now: number }) {
+/** One line for a request, or for several that ask for the same: the newest of them stands for all. */
+function Waiting({ views, now }: { readonly views: readonly ExecutionView[]; readonly now: number }) {
   const line = useRef<HTMLLIElement>(null)
-  const items = useMemo(() => [shownOf(view)].flatMap((one) => one ?? []), [view])
+  const items = useMemo(() => views.flatMap((view) => shownOf(view) ?? []), [views])
+  const [view] = views
   useSeen(line, items, 'elsewhere')
+  if (view === undefined) return null
   return (
     <li className="space-y-1 rounded border border-edge bg-page px-2.5 py-2" data-testid={`now-${view.id}`} ref={line}>
       <div className="flex flex-wrap items-center gap-x-2">
@@ -43,6 +47,7 @@ function Waiting({ view, now }: { readonly view: ExecutionView; readonly now: nu
         <span className="min-w-0 break-all font-mono text-code text-ink-2">
           <Visible text={view.target} />
         </span>
+        {views.length === 1 ? null : <span className="text-meta text-ink-2">{views.length} identical</span>}
       </div>
       <Line view={view} />
       <div className="flex items-center gap-2">
@@ -158,7 +163,8 @@ export function Now() {
   const now = useNow(ticking ? 1000 : null)
   const hosts = targets.filter((target) => target.kind === 'ssh').length
   // The newest need the eye first, here as in the approvals room.
-  const newest = useMemo(() => [...waiting].reverse(), [waiting])
+  const lines = useMemo(() => alike([...waiting].reverse()), [waiting])
+  const rest = useMemo(() => lines.slice(MOST_LISTED).flat(), [lines])
   const idle = approved.filter((view) => now - (view.approval?.settlement?.at ?? view.requestedAt) > 2000)
   return (
     <aside aria-label="Now" className="frame-now" data-testid="now">
@@ -184,12 +190,12 @@ export function Now() {
             <p className="text-ink-3">Nothing waits for you.</p>
           ) : (
             <ul className="space-y-2">
-              {newest.slice(0, MOST_LISTED).map((view) => (
-                <Waiting key={view.id} now={now} view={view} />
+              {lines.slice(0, MOST_LISTED).map((views) => (
+                <Waiting key={views.at(-1)?.id} now={now} views={views} />
               ))}
             </ul>
           )}
-          {waiting.length > MOST_LISTED ? <Rest more={newest.slice(MOST_LISTED)} waiting={waiting.length} /> : null}
+          {rest.length > 0 ? <Rest more={rest} waiting={waiting.length} /> : null}
           {approvable > 1 ? (
             <button
               className="btn btn-small mt-2 max-w-full"

@@ -39,6 +39,7 @@ export function Rail() {
             <Icon name={name} size={20} />
             {badge ? (
               <span
+                aria-hidden="true"
                 className="tabular absolute top-0.5 right-0 min-w-4 rounded-full bg-change px-1 text-center font-semibold text-meta text-page leading-4"
                 data-testid="waiting-badge"
               >

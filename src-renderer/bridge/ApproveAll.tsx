@@ -121,7 +121,13 @@ export function ApproveAll() {
         })
   return (
     <Dialog onClose={close} title="Approve all non-destructive" wide>
-      <div className="min-h-0 space-y-4 overflow-y-auto px-4 py-3" data-testid="approve-all-list">
+      <section
+        aria-label="What would be approved"
+        className="min-h-0 space-y-4 overflow-y-auto px-4 py-3"
+        data-testid="approve-all-list"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+      >
         {results === null ? (
           <p className="text-ink-2">
             {listed.approvable.length === 0
@@ -157,7 +163,7 @@ export function ApproveAll() {
             </ul>
           </section>
         )}
-      </div>
+      </section>
       <div className="flex flex-wrap items-center gap-2 border-line border-t px-4 py-2">
         <button className="btn btn-plain" onClick={close} type="button">
           Close

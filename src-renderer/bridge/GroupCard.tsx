@@ -13,7 +13,17 @@ import { alone } from './groups'
 import { LiveCard } from './LiveCard'
 import { useExecutions, useWorld } from './stores'
 
-function Asker({ view, now }: { readonly view: ExecutionView; readonly now: number }) {
+function Asker({
+  view,
+  now,
+  lead,
+}: {
+  readonly view: ExecutionView
+  readonly now: number
+  readonly lead: ExecutionView | undefined
+}) {
+  // The card says one purpose already; here it stands where somebody gave another.
+  const purpose = view.purpose === lead?.purpose ? null : view.purpose
   const title = useWorld((world) => world.sessions.find((one) => one.id === view.session)?.title ?? '')
   return (
     <li className="flex flex-wrap items-center gap-x-2">
@@ -23,6 +33,12 @@ function Asker({ view, now }: { readonly view: ExecutionView; readonly now: numb
         {view.session === null ? '' : ' in '}
         {view.session === null ? null : title === '' ? 'a session without a name' : <Visible text={`“${title}”`} />}
         <span className="tabular text-ink-3"> at {clock(view.requestedAt, now)}</span>
+        {purpose === null ? null : (
+          <span className="text-ink">
+            {': '}
+            <Visible text={purpose} />
+          </span>
+        )}
       </span>
     </li>
   )
@@ -55,7 +71,7 @@ function GroupAnswer({ ids }: { readonly ids: readonly string[] }) {
     <div className="space-y-2">
       <ul aria-label="Who asks" className="space-y-0.5 text-ink-2">
         {members.map((view) => (
-          <Asker key={view.id} now={now} view={view} />
+          <Asker key={view.id} lead={first ?? members[0]} now={now} view={view} />
         ))}
       </ul>
       {waiting.length === 0 ? null : (

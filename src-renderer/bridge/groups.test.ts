@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { execution } from '../dev/fixtures'
-import { alone, arrange, type Entry, othersLike } from './groups'
+import { alike, alone, arrange, type Entry, othersLike } from './groups'
 
 const one = (id: string, group?: string) => (group === undefined ? { id } : { id, group })
 const entry = (key: string, group: string | null = null, ids: readonly string[] = [key]): Entry => ({ key, group, ids })
@@ -33,6 +33,14 @@ describe('order of approvals', () => {
     const shown = [entry('a', 'g')]
     expect(arrange(shown, [one('b', 'g'), one('a', 'g')], () => false)).toEqual([entry('b', 'g'), entry('a', 'g')])
     expect(arrange(shown, [one('b', 'g')], always)).toEqual([entry('b', 'g'), entry('a', 'g')])
+  })
+
+  it('puts what asks for the same together for a short list', () => {
+    expect(alike([one('c', 'g'), one('b'), one('a', 'g'), one('x')])).toEqual([
+      [one('c', 'g'), one('a', 'g')],
+      [one('b')],
+      [one('x')],
+    ])
   })
 
   it('keeps requests of old rows, which have no group, apart', () => {

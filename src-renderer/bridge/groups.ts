@@ -55,7 +55,19 @@ export function arrange(
   return [...made.map(({ key, group }) => withJoined({ key, group, ids: [key] })), ...kept.map(withJoined)]
 }
 
-/** How many other requests wait for the same as this one. */
+/** Puts those that ask for the same together, in the place of the first of each. */
+export function alike<T extends Pick<ExecutionView, 'id' | 'group'>>(views: readonly T[]): readonly (readonly T[])[] {
+  const byGroup = new Map<string, T[]>()
+  for (const view of views) {
+    const key = view.group ?? `alone ${view.id}`
+    const have = byGroup.get(key)
+    if (have === undefined) byGroup.set(key, [view])
+    else have.push(view)
+  }
+  return [...byGroup.values()]
+}
+
+/** The other requests that wait for the same as this one. */
 export function othersLike(view: ExecutionView, waiting: readonly ExecutionView[]): readonly ExecutionView[] {
   if (view.group === undefined || view.state !== 'pending_approval') return []
   return waiting.filter((other) => other.id !== view.id && other.group === view.group)

@@ -357,6 +357,7 @@ function Answer({
   const [words, setWords] = useState('')
   const alwaysOpener = useRef<HTMLButtonElement>(null)
   const changesOpener = useRef<HTMLButtonElement>(null)
+  const note = useRef<HTMLTextAreaElement>(null)
   const id = useId()
   const approval = view.approval
   if (approval === null) return null
@@ -464,7 +465,11 @@ function Answer({
           className="btn btn-plain"
           data-testid="request-changes"
           disabled={busy !== null}
-          onClick={() => setOpened(opened === 'changes' ? 'nothing' : 'changes')}
+          onClick={() => {
+            setOpened(opened === 'changes' ? 'nothing' : 'changes')
+            // The form is there in the next picture, and a note is all that can be wanted of it.
+            if (opened !== 'changes') requestAnimationFrame(() => note.current?.focus())
+          }}
           ref={changesOpener}
           type="button"
         >
@@ -504,6 +509,7 @@ function Answer({
         <textarea
           className="input"
           data-testid="changes-note"
+          ref={note}
           id={`${id}-words`}
           maxLength={2000}
           onChange={(event) => setWords(event.target.value)}
@@ -600,6 +606,7 @@ function Preview({ view, preview = null, actions }: Pick<ActionCardProps, 'view'
   const opener = useRef<HTMLButtonElement>(null)
   const label = view.state === 'pending_approval' ? (view.preview ?? null) : null
   if (label === null && preview === null) return null
+  const word = preview?.kind === 'busy' ? 'Looking…' : preview === null ? 'Preview' : 'Preview again'
   const close = (): void => {
     actions.closePreview()
     opener.current?.focus({ preventScroll: true })
@@ -618,7 +625,7 @@ function Preview({ view, preview = null, actions }: Pick<ActionCardProps, 'view'
       {label === null ? null : (
         <div className="flex flex-wrap items-center gap-2">
           <button
-            aria-label={`Preview: ${visibleText(label)}: ${nameOf(view)}`}
+            aria-label={`${word}: ${visibleText(label)}: ${nameOf(view)}`}
             className="btn btn-small"
             data-testid="preview"
             disabled={preview?.kind === 'busy'}
@@ -626,7 +633,7 @@ function Preview({ view, preview = null, actions }: Pick<ActionCardProps, 'view'
             ref={opener}
             type="button"
           >
-            {preview?.kind === 'busy' ? 'Looking…' : preview === null ? 'Preview' : 'Preview again'}
+            {word}
           </button>
           <span className="min-w-0 break-words text-ink-2">
             <Visible text={label} />

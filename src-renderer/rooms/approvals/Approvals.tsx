@@ -48,6 +48,9 @@ function useSteadyOrder(waiting: readonly ExecutionView[]): {
 const drawEntry = ({ key, ids }: { readonly key: string; readonly ids: readonly string[] }) =>
   ids.length === 1 ? <LiveCard id={key} /> : <GroupCard ids={ids} />
 
+/** From here on what is settled is a long way down. */
+const LONG = 5
+
 function ApproveAllButton() {
   const approvable = useApprovable()
   // For one there is its card.
@@ -97,6 +100,15 @@ export default function Approvals() {
             <h2 className="grow font-semibold" id="pending">
               Waiting for your answer <span className="tabular font-normal text-ink-2">({waiting.length})</span>
             </h2>
+            {shown.length > LONG ? (
+              <button
+                className="link"
+                onClick={() => document.getElementById('history')?.scrollIntoView()}
+                type="button"
+              >
+                Go to what is settled
+              </button>
+            ) : null}
             <ApproveAllButton />
           </div>
           {held > 0 ? <p className="text-ink-2">{held} more arrived</p> : null}
