@@ -15,6 +15,8 @@ const LOOKING_PAIRS = new Set([
   'approvals pending',
   'approvals list',
   'approvals show',
+  'approvals history',
+  'switches show',
   'ledger verify',
   'ledger tail',
   'exec-policy show',
@@ -47,8 +49,15 @@ const FINDERS = /^(?:pgrep|pidof|ps|grep|egrep|awk|lsof|fuser)$/
 /** Tools that press keys and click for somebody: they could press Approve. */
 const INPUT_TOOLS =
   /^(?:xdotool|ydotool|ydotoold|kdotool|dotool|dotoold|wmctrl|xte|wtype|wlrctl|xvkbd|xmacroplay|evemu-(?:event|play)|cliclick|AutoHotkey\w*|autokey-run)$/i
+/** Tools of the notice daemon that press a button of a notice. */
+const NOTICE_TOOLS = /^(?:dunstctl|makoctl|swaync-client|fnottctl|xfce4-notifyd-config)$/
+const NOTICE_LOOKS = /^(?:count|history|is-paused|list|mode|-c|--count|-h|--help|-v|--version)$/
+/** Tools that speak on the message bus: they could press an entry of the tray or say that a button was pressed. */
+const BUS_TOOLS = /^(?:dbus-send|gdbus|busctl|qdbus\w*|dbus-monitor|dbus-test-tool|dbusc|dasbus)$/
+const BUS_PLACES =
+  /dbusmenu|StatusNotifier|MenuBar|freedesktop[./]Notifications|ActionInvoked|NotificationClosed|ActivationToken|nomos/i
 const INPUT_CODE =
-  /\b(?:pyautogui|pynput|xdotool|ydotool|robotjs|nut-js|uinput)\b|System Events|\/dev\/uinput|\/dev\/input\/event/
+  /\b(?:pyautogui|pynput|dbusmenu|StatusNotifierItem|ActionInvoked|xdotool|ydotool|robotjs|nut-js|uinput)\b|System Events|\/dev\/uinput|\/dev\/input\/event/
 /** The program of the `nomos` command in a checkout. */
 const OWN_CLI = /(?:^|\/)out\/main\/(?:cli|index|headless|core)(?:\.[cm]?js)?$/
 const OWN_NAME = /^nomos(?:\.(?:mjs|js|cjs|AppImage))?$/i
@@ -167,6 +176,14 @@ function answersApart(commands: readonly SimpleCommand[], where: Where): boolean
   return false
 }
 
+/** Whether it presses a button of a notice or an entry of a tray, ours included: nobody can tell whose from the words. */
+function presses(words: readonly Word[]): boolean {
+  const name = suspectedName(words[0] as Word)
+  const rest = words.slice(1)
+  if (NOTICE_TOOLS.test(name)) return rest.length === 0 || !NOTICE_LOOKS.test(rest[0]?.shape ?? '')
+  return BUS_TOOLS.test(name) && rest.some(({ shape }) => BUS_PLACES.test(shape))
+}
+
 function kills(invocation: Invocation, found: () => boolean): boolean {
   const name = suspectedName(invocation.words[0])
   const rest = invocation.words.slice(1)
@@ -275,7 +292,7 @@ export function reachesSelf(
   for (const invocation of invocations) {
     const { words } = invocation
     const first = words[0] as Word
-    if (answers(words) || kills(invocation, found) || INPUT_TOOLS.test(suspectedName(first)))
+    if (answers(words) || kills(invocation, found) || INPUT_TOOLS.test(suspectedName(first)) || presses(words))
       return { start: first.start, end: (words[words.length - 1] as Word).end }
     // A program text that speaks of Nomos and of deciding.
     for (const word of words)
