@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { NomosError } from '../../src-preload/contract/errors'
 import type { ExecutionView, PreviewView } from '../../src-preload/contract/model'
 import { createLocalRunner } from '../adapters/local'
-import { loadPreviews } from '../adapters/policy-files'
+import { loadPreviews, loadRiskRules } from '../adapters/policy-files'
 import { resourcesFolder } from '../adapters/system'
 import { CAUTIOUS } from '../domain/policy'
 import { unifiedDifference } from '../domain/preview'
@@ -28,6 +28,8 @@ import { createPreview, PREVIEW_BYTES, PREVIEW_MS, type Preview } from './previe
 import { createTestbed, type Testbed } from './testbed'
 
 const rules = loadPreviews(join(resourcesFolder(), 'policies'))
+const risk = loadRiskRules(join(resourcesFolder(), 'policies', 'risk'))
+const previews = { rules: () => rules, risk: () => risk, homeFolder: homedir() }
 const on = (program: string): boolean => ['/usr/bin', '/bin'].some((folder) => existsSync(join(folder, program)))
 
 let bed: Testbed
@@ -36,7 +38,7 @@ let folder: string
 
 beforeEach(() => {
   bed = createTestbed()
-  preview = createPreview({ gate: bed.gate, clock: bed.clock, rules: () => rules })
+  preview = createPreview({ gate: bed.gate, clock: bed.clock, ...previews })
   folder = mkdtempSync(join(tmpdir(), 'nomos-preview-'))
 })
 afterEach(async () => {
@@ -147,8 +149,11 @@ describe('edits of a file', () => {
   it('a script that writes or starts something is not run', async () => {
     writeFileSync(join(folder, 'f'), 'a\n')
     const before = seal(folder)
-    for (const script of ['w out', 's/a/touch x/e', '1e touch x'])
-      expect((await refused(await ask(`sed -i '${script}' f`))).code).toBe('conflict')
+    for (const script of ['w out', 's/a/touch x/e', '1e touch x']) {
+      const execution = await ask(`sed -i '${script}' f`)
+      expect(preview.labelOf(execution)).toBeNull()
+      expect((await refused(execution)).code).toBe('conflict')
+    }
     expect(seal(folder)).toBe(before)
   })
   it('what is missing, no file, no text or too large is said', async () => {
@@ -171,7 +176,9 @@ describe('edits of a file', () => {
     expect(view.note).toContain('Secrets are taken out of both sides')
   })
   it('a file of secrets is not read for a preview', async () => {
-    const error = await refused(await ask('sed -i s/a/b/ /etc/shadow'))
+    const execution = await ask('sed -i s/a/b/ /etc/shadow')
+    expect(preview.labelOf(execution)).toBeNull()
+    const error = await refused(execution)
     expect(error.code).toBe('conflict')
     expect(error.message).toContain('does not only read')
   })
@@ -352,7 +359,7 @@ describe('units and containers', () => {
         'docker compose -p shop ps --all': 'NAME STATE\nweb running\n',
       }),
     })
-    preview = createPreview({ gate: bed.gate, clock: bed.clock, rules: () => rules })
+    preview = createPreview({ gate: bed.gate, clock: bed.clock, ...previews })
     const view = await shown('sudo systemctl restart nginx')
     expect(view).toMatchObject({ kind: 'text', title: 'What depends on it' })
     expect(view.text).toContain('multi-user.target')
@@ -362,6 +369,15 @@ describe('units and containers', () => {
 })
 
 describe('the gate', () => {
+  it('a request of the operator for the same read that waits is left alone', async () => {
+    mkdirSync(join(folder, 'd'))
+    bed.policy.switches = { askAboutEverything: true, pauseAutomatic: false }
+    const own = await ask("find ./d -printf '%d %y %s\\n'")
+    const execution = await ask('rm -r d')
+    bed.policy.switches = { askAboutEverything: false, pauseAutomatic: false }
+    await expect(preview.show(execution)).rejects.toMatchObject({ code: 'conflict' })
+    expect(bed.store.execution(own.id)?.state).toBe('pending_approval')
+  })
   it('nobody is asked: with a switch on, or where reads are asked about, the reason is said', async () => {
     writeFileSync(join(folder, 'f'), 'a\n')
     const execution = await ask('sed -i s/a/b/ f')
@@ -389,7 +405,7 @@ describe('the gate', () => {
         },
       },
       clock: bed.clock,
-      rules: () => rules,
+      ...previews,
     })
     await expect(turning.show(execution)).rejects.toMatchObject({ code: 'conflict' })
     expect(bed.store.openExecutions().map(({ id }) => id)).toEqual([execution.id])
@@ -428,7 +444,7 @@ describe('the gate', () => {
     const execution = await ask('tail -f f > out')
     const hurried = createPreview({
       gate: bed.gate,
-      rules: () => rules,
+      ...previews,
       clock: { ...bed.clock, after: (ms, call) => bed.clock.after(ms === PREVIEW_MS ? 400 : ms, call) },
     })
     const error = await hurried.show(execution).catch((thrown: unknown) => thrown)

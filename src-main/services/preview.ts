@@ -2,6 +2,7 @@ import { NomosError } from '../../src-preload/contract/errors'
 import { type ExecutionView, FINAL_STATES, type PreviewView, type Principal } from '../../src-preload/contract/model'
 import { type Answer, type PreviewRules, recipeOf, type Step } from '../domain/preview'
 import { redact } from '../domain/redact'
+import { classify, type RuleSet } from '../domain/risk'
 import type { Clock } from '../ports'
 import type { Gate, Weighed } from './gate'
 import { cutBytes } from './output'
@@ -34,6 +35,10 @@ export interface PreviewDeps {
   readonly gate: Pick<Gate, 'request' | 'weigh' | 'output' | 'planOf' | 'cancel' | 'onSettled'>
   readonly clock: Clock
   readonly rules: () => PreviewRules
+  /** The classifier's rules: a preview is not offered where one of its reads would be more than a read. */
+  readonly risk: () => RuleSet
+  /** The user's own folder here. */
+  readonly homeFolder: string
 }
 
 const conflict = (sentence: string): NomosError => new NomosError('conflict', redact(sentence).text, { field: 'id' })
@@ -52,13 +57,25 @@ export function createPreview(deps: PreviewDeps): Preview {
     waiting.get(execution.id)?.(execution)
   })
 
-  function labelOf({ state, redacted, undoOf, command }: ExecutionView): string | null {
+  function labelOf({ state, redacted, undoOf, command, target, cwd }: ExecutionView): string | null {
     if (state !== 'pending_approval' || redacted || (undoOf ?? null) !== null) return null
-    const known = labels.get(command)
+    // A path may be a secret in one folder and none in another.
+    const key = JSON.stringify([command, target, cwd])
+    const known = labels.get(key)
     if (known !== undefined) return known
-    const label = recipeOf(command, deps.rules())?.label ?? null
+    const recipe = recipeOf(command, deps.rules())
+    const local = target === 'local'
+    const options = {
+      rules: deps.risk(),
+      posture: 'default' as const,
+      targetKind: local ? ('local' as const) : ('ssh' as const),
+      cwd,
+      homeFolder: local ? deps.homeFolder : null,
+    }
+    const reads = recipe?.reads.every((read) => classify(read, options).risk === 'read_only')
+    const label = recipe !== null && reads === true ? redact(recipe.label).text : null
     if (labels.size >= MOST_LABELS) labels.clear()
-    labels.set(command, label)
+    labels.set(key, label)
     return label
   }
 
@@ -144,10 +161,12 @@ export function createPreview(deps: PreviewDeps): Preview {
     isLate: () => boolean,
   ): Promise<Answer> {
     const asked = { ...place, command, purpose: `Preview of ${of}`, declaredRisk: null, verify: null }
+    const before = clock.now()
     const started = await gate.request(OPERATOR, asked)
-    // The policy may have changed since it was weighed: nobody is to be asked for a preview.
+    // The policy may have changed since it was weighed: nobody is to be asked for a preview. An older request for the same is the
+    // operator's own and stays.
     if (started.state === 'pending_approval') {
-      await gate.cancel(started.id, 'the preview', 'system')
+      if (started.requestedAt >= before) await gate.cancel(started.id, 'the preview', 'system')
       throw conflict(`The preview would itself have to ask: the policy changed while it was made.`)
     }
     commands.push(started.command)

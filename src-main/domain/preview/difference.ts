@@ -1,5 +1,5 @@
 /** Differences that take more steps than this are shown as one whole replacement. */
-const MOST_STEPS = 1200
+const MOST_STEPS = 800
 const CONTEXT = 3
 
 interface Edit {

@@ -17,21 +17,17 @@ export function previewFaults(file: PreviewFile, rules: RuleSet | null): readonl
     seen.add(id)
     for (const [at, { of, reads }] of examples.entries()) {
       const path = ['previews', index, 'examples', at]
-      const first = recipeOf(of, previews)?.first ?? null
-      if (first === null) {
+      const recipe = recipeOf(of, previews)
+      if (recipe === null) {
         faults.push({ path, what: `${JSON.stringify(of)} should have a preview and has none` })
         continue
       }
-      const made = first.kind === 'read' ? first.commands : []
+      const made = recipe.first.kind === 'read' ? recipe.first.commands : []
       if (JSON.stringify(made) !== JSON.stringify(reads))
         faults.push({ path, what: `${JSON.stringify(of)} begins with other reads: ${made.join(' and ')}` })
-      for (const command of rules === null ? [] : made) {
-        const { risk, reasons } = classify(command, {
-          rules: rules as RuleSet,
-          posture: 'default',
-          cwd: '/srv/app',
-          homeFolder: '/home/ann',
-        })
+      for (const command of rules === null ? [] : recipe.reads) {
+        const place = { posture: 'default', cwd: '/srv/app', homeFolder: '/home/ann' } as const
+        const { risk, reasons } = classify(command, { rules: rules as RuleSet, ...place })
         if (risk !== 'read_only')
           faults.push({ path, what: `${JSON.stringify(command)} is not a read: ${reasons[0]?.sentence ?? risk}` })
       }

@@ -53,6 +53,8 @@ export type Step =
 export interface Recipe {
   readonly label: string
   readonly first: Step
+  /** The reads that are known beforehand to be made if all goes well; others have the form of these. */
+  readonly reads: readonly string[]
 }
 
 const none = (why: string): Step => ({ kind: 'none', why })
@@ -92,14 +94,26 @@ function withDocument(command: string): { readonly head: string; readonly text: 
   return { head: command.slice(0, document.start) + command.slice(document.end, simple.end), text: body }
 }
 
+/** The first step, and the reads that come after it as far as they are known. */
+interface Start {
+  readonly first: Step
+  readonly later: readonly string[]
+}
+
+const recipe = (label: string, { first, later }: Start): Recipe => ({
+  label,
+  first,
+  reads: [...new Set([...(first.kind === 'read' ? first.commands : []), ...later])],
+})
+
 function programRecipe(literal: Literal, fed: string | null, rules: PreviewRules): Recipe | null {
   for (const compiled of rules.programs.get(literal.program) ?? []) {
     // Only `tee` has a use for what it is fed, and nothing to show without.
     if ((compiled.entry.form === 'tee') !== (fed !== null)) continue
     const words = understand(literal.words, compiled)
     if (words === null) continue
-    const first = firstStep(literal, words, fed, compiled)
-    if (first !== null) return { label: compiled.entry.label.replaceAll('{program}', literal.program), first }
+    const start = startOf(literal, words, fed, compiled)
+    if (start !== null) return recipe(compiled.entry.label.replaceAll('{program}', literal.program), start)
   }
   return null
 }
@@ -125,7 +139,7 @@ function understand(words: readonly string[], compiled: CompiledEntry): ReadWord
 /** Reads of files are made with the rights the command itself has. */
 const as = ({ sudo }: Literal, words: readonly string[]): string => asCommand(sudo ? ['sudo', ...words] : words)
 
-function firstStep(literal: Literal, words: ReadWords, fed: string | null, compiled: CompiledEntry): Step | null {
+function startOf(literal: Literal, words: ReadWords, fed: string | null, compiled: CompiledEntry): Start | null {
   const { entry } = compiled
   switch (entry.form) {
     case 'simulate':
@@ -156,7 +170,7 @@ function simulated(
   { options }: ReadWords,
   compiled: CompiledEntry,
   entry: EntryOf<'simulate'>,
-): Step | null {
+): Start | null {
   // Read again for the order of the words: the sub-command stays among them.
   const operands = readWords(literal.words, compiled.names)?.operands ?? []
   if (operands.some((word) => word.startsWith('-'))) return null
@@ -164,10 +178,10 @@ function simulated(
   const kept = options.filter(({ name }) => !dropped.has(name)).flatMap(optionWords)
   // Root is not needed to be told, so `sudo` is left out.
   const command = asCommand([literal.program, ...entry.add.split(' '), ...kept, ...operands])
-  return read([command], (answers) => answerText(answers, entry.note))
+  return { first: read([command], (answers) => answerText(answers, entry.note)), later: [] }
 }
 
-function instead(literal: Literal, { options, operands }: ReadWords, entry: EntryOf<'instead'>): Step | null {
+function instead(literal: Literal, { options, operands }: ReadWords, entry: EntryOf<'instead'>): Start | null {
   if (operands.some((word) => word.startsWith('-'))) return null
   const pass = new Set(entry.pass?.split(' ') ?? [])
   const passed = options.filter(({ name }) => pass.has(name)).flatMap(optionWords)
@@ -175,7 +189,7 @@ function instead(literal: Literal, { options, operands }: ReadWords, entry: Entr
     .split(' ')
     .flatMap((word) => (word === '{operands}' ? operands : word === '{options}' ? passed : [word]))
   const command = entry.sudo === 'keep' ? as(literal, words) : asCommand(words)
-  return read([command], (answers) => answerText(answers, entry.note))
+  return { first: read([command], (answers) => answerText(answers, entry.note)), later: [] }
 }
 
 // ---- one file
@@ -259,21 +273,19 @@ function replaced(
     const at = found(look)
     const why = at === 'missing' ? null : incomparable(path, at)
     if (why !== null) return none(why)
-    const reads = [
-      ...(at === 'missing' ? [] : [catCommand(literal, path)]),
-      ...(typeof after === 'string' ? [after] : []),
-    ]
-    const compare = (answers: readonly Answer[]): Step => {
-      const before = at === 'missing' ? null : (answers[0] ?? NOTHING)
-      const written = typeof after === 'string' ? (answers.at(-1) ?? NOTHING) : after
+    const compare = (before: Answer | null, written: Answer): Step => {
       const whole = append && before !== null ? { ...written, text: before.text + written.text } : written
       return difference([{ path, before, after: whole }], notes)
     }
-    return reads.length === 0 ? compare([]) : read(reads, compare, codes)
+    const write = (before: Answer | null): Step =>
+      typeof after === 'string'
+        ? read([after], ([written = NOTHING]) => compare(before, written), codes)
+        : compare(before, after)
+    return at === 'missing' ? write(null) : read([catCommand(literal, path)], ([before = NOTHING]) => write(before))
   })
 }
 
-function edited(literal: Literal, { options, operands }: ReadWords, entry: EntryOf<'edit'>): Step | null {
+function edited(literal: Literal, { options, operands }: ReadWords, entry: EntryOf<'edit'>): Start | null {
   const inPlace = options.filter(({ name }) => name === '-i' || name === '--in-place')
   const isScript = ({ name }: GivenOption): boolean => name === '-e' || name === '--expression'
   const scripts = options.filter(isScript).map(({ value }) => value ?? '')
@@ -288,7 +300,8 @@ function edited(literal: Literal, { options, operands }: ReadWords, entry: Entry
   const suffix = inPlace.find(({ value }) => value !== null)?.value ?? null
   const edit = ['sed', ...others, ...scripts.flatMap((script) => ['-e', script])]
   const looks = wanted.map((path) => lookCommand(literal, path))
-  return read(looks, (answers) => {
+  const reads = wanted.flatMap((path) => [catCommand(literal, path), as(literal, [...edit, asPath(path)])])
+  const first = read(looks, (answers) => {
     const places = answers.map(found)
     for (const [index, path] of wanted.entries()) {
       const why = incomparable(path, places[index] ?? null)
@@ -298,7 +311,6 @@ function edited(literal: Literal, { options, operands }: ReadWords, entry: Entry
       const place = places[index]
       return place !== null && place !== 'missing' && place?.type === 'l'
     })
-    const reads = wanted.flatMap((path) => [catCommand(literal, path), as(literal, [...edit, asPath(path)])])
     return read(reads, (texts) => {
       const pairs = wanted.map((path, index) => ({
         path,
@@ -312,32 +324,36 @@ function edited(literal: Literal, { options, operands }: ReadWords, entry: Entry
       ])
     })
   })
+  return { first, later: reads }
 }
 
 const baseOf = (path: string): string => path.replace(/\/+$/, '').replace(/^.*\//s, '')
 const inside = (folder: string, name: string): string => `${folder.replace(/\/+$/, '')}/${name}`
 
-function copied(literal: Literal, { operands }: ReadWords, entry: EntryOf<'copy'>): Step | null {
+function copied(literal: Literal, { operands }: ReadWords, entry: EntryOf<'copy'>): Start | null {
   const [source, place] = operands
   if (source === undefined || place === undefined || operands.length !== 2) return null
   const base = baseOf(source)
   if (base === '' || base === '.' || base === '..') return null
-  return read([lookCommand(literal, source), lookCommand(literal, place)], ([from = NOTHING, to = NOTHING]) => {
+  const content = catCommand(literal, source)
+  const first = read([lookCommand(literal, source), lookCommand(literal, place)], ([from = NOTHING, to = NOTHING]) => {
     const why = incomparable(source, found(from))
     if (why !== null) return none(why)
     const at = found(to)
     if (at === 'missing' && place.endsWith('/')) return none(`The folder ${quoted(place)} does not exist.`)
     const folder = at !== null && at !== 'missing' && at.behind === 'd'
     const path = folder ? inside(place, base) : place
-    return replaced(literal, path, catCommand(literal, source), false, [], [entry.note])
+    return replaced(literal, path, content, false, [], [entry.note])
   })
+  return { first, later: [content, catCommand(literal, place)] }
 }
 
-function teed(literal: Literal, { options, operands }: ReadWords, entry: EntryOf<'tee'>, fed: string): Step | null {
+function teed(literal: Literal, { options, operands }: ReadWords, entry: EntryOf<'tee'>, fed: string): Start | null {
   const [path] = operands
   if (path === undefined || operands.length !== 1 || path === '-') return null
   const append = options.some(({ name }) => name === '-a' || name === '--append')
-  return replaced(literal, path, { text: fed, exitCode: 0, whole: true }, append, [], [entry.note])
+  const after = { text: fed, exitCode: 0, whole: true }
+  return { first: replaced(literal, path, after, append, [], [entry.note]), later: [catCommand(literal, path)] }
 }
 
 // ---- redirections
@@ -375,25 +391,26 @@ function redirectionRecipe(command: string, fed: string | null, rules: PreviewRu
   if (target === '' || target.startsWith('/dev/')) return null
   // The shell opens the file with its own rights, before `sudo` has any.
   const opener = { ...literal, sudo: false }
-  const recipe = (after: string | Answer, codes: readonly number[]): Recipe => ({
-    label: entry.label.replaceAll('{program}', literal.program),
-    first: replaced(opener, target, after, out?.operator === '>>', codes, [entry.note]),
-  })
+  const written = (after: string | Answer, codes: readonly number[]): Recipe =>
+    recipe(entry.label.replaceAll('{program}', literal.program), {
+      first: replaced(opener, target, after, out?.operator === '>>', codes, [entry.note]),
+      later: [catCommand(opener, target), ...(typeof after === 'string' ? [after] : [])],
+    })
   if (fed !== null) {
     const copies = literal.program === 'cat' && !literal.sudo && literal.words.length === 0
-    return copies ? recipe({ text: fed, exitCode: 0, whole: true }, []) : null
+    return copies ? written({ text: fed, exitCode: 0, whole: true }, []) : null
   }
   // What it reads of the file that was emptied for it is not what stands there now.
   if (literal.words.some((word) => samePath(word, target))) return null
   const again = asCommand(argv) + (others.length === 1 ? ' 2>/dev/null' : '')
   return literalCommand(asCommand(argv)) === null
     ? null
-    : recipe(again, ANSWERS_WITH_ONE.has(literal.program) ? [1] : [])
+    : written(again, ANSWERS_WITH_ONE.has(literal.program) ? [1] : [])
 }
 
 // ---- counting
 
-function countedFiles(literal: Literal, { options, operands }: ReadWords, entry: EntryOf<'count'>): Step | null {
+function countedFiles(literal: Literal, { options, operands }: ReadWords, entry: EntryOf<'count'>): Start | null {
   const rest = operands.slice(entry.skip ?? 0)
   const place = entry.to === true ? rest.at(-1) : undefined
   const paths = entry.to === true ? rest.slice(0, -1) : rest
@@ -403,7 +420,7 @@ function countedFiles(literal: Literal, { options, operands }: ReadWords, entry:
   const count = as(literal, countOf(paths, deep))
   const looks = place === undefined ? [] : [lookCommand(literal, place)]
   // 1: some of it could not be looked at. What could be is an answer, and the rest is said.
-  return read(
+  const first = read(
     [count, ...looks],
     ([answer = NOTHING, look = NOTHING]) => {
       const at = found(look)
@@ -435,6 +452,7 @@ function countedFiles(literal: Literal, { options, operands }: ReadWords, entry:
     },
     [1],
   )
+  return { first, later: roomOf(paths).map((words) => as(literal, words)) }
 }
 
 /** Which of the names stand in the folder already. */
