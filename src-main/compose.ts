@@ -296,7 +296,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     log,
     secrets,
     // They look at files and start nothing; what a state is told by is a command, and goes through the gate.
-    inspectors: [local],
+    inspectors: [local, ssh],
     readState: createUndoReads({ gate: () => gate, store, feed, clock }),
     macKey: key,
     rules: loadRules,

@@ -1,6 +1,7 @@
 import { connect as connectSocket } from 'node:net'
 import type { AuthenticationType, AuthHandlerMiddleware, Client, ClientChannel, ServerHostKeyAlgorithm } from 'ssh2'
 import type { KeyFingerprint } from '../../../src-preload/contract/model'
+import type { InspectWish, PathSeen } from '../../ports'
 import {
   authRefused,
   connectionLost,
@@ -29,6 +30,7 @@ import {
   probeCommand,
 } from './far-side'
 import type { Identity } from './identity'
+import { answerBytes, inspectCommand, parseInspected } from './inspect'
 import {
   fingerprintOf,
   type HostKnowledge,
@@ -449,16 +451,30 @@ export class Connection {
     }
   }
 
-  /** Runs a short command of our own and collects what it says. Never rejects. */
-  async short(line: string): Promise<ShortAnswer> {
-    const opened = await this.exec(line, (channel) => ({ answer: this.#collect(channel) }))
+  /** What stands at a path; null when that cannot be told. Never rejects. */
+  async inspect(cwd: string | null, wish: InspectWish, signal: AbortSignal): Promise<PathSeen | null> {
+    const slot = await this.runs.acquire()
+    if (slot === null) return null
+    try {
+      if (signal.aborted) return null
+      const word = nonce()
+      const answer = await this.short(inspectCommand(word, cwd, wish), answerBytes(wish.content))
+      return answer.ok ? parseInspected(word, wish, answer.stdout) : null
+    } finally {
+      slot.release()
+    }
+  }
+
+  /** Runs a short command of our own and collects the end of what it says, at most `most` bytes. Never rejects. */
+  async short(line: string, most = SHORT_COMMAND_BYTES): Promise<ShortAnswer> {
+    const opened = await this.exec(line, (channel) => ({ answer: this.#collect(channel, most) }))
     if (!opened.ok) return { ok: false, why: opened.why, detail: opened.detail }
     return opened.value.answer
   }
 
-  #collect(channel: ClientChannel): Promise<ShortAnswer> {
+  #collect(channel: ClientChannel, most: number): Promise<ShortAnswer> {
     return new Promise((resolve) => {
-      const said = { stdout: new Tail(), stderr: new Tail() }
+      const said = { stdout: new Tail(most), stderr: new Tail(SHORT_COMMAND_BYTES) }
       let exitCode: number | null = null
       let done = false
       const finish = (dead: boolean): void => {
@@ -528,15 +544,31 @@ export type ShortAnswer =
 
 /** The last bytes of a stream. */
 class Tail {
-  #bytes: Buffer = Buffer.alloc(0)
+  readonly #most: number
+  #chunks: Buffer[] = []
+  #length = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
 
   add(chunk: Buffer): void {
-    const all = Buffer.concat([this.#bytes, chunk])
-    this.#bytes = all.length > SHORT_COMMAND_BYTES ? Buffer.from(all.subarray(all.length - SHORT_COMMAND_BYTES)) : all
+    this.#chunks.push(chunk)
+    this.#length += chunk.length
+    // Put together now and then, not at each piece of a long answer.
+    if (this.#length > 2 * this.#most) this.#cut()
+  }
+
+  #cut(): void {
+    const all = Buffer.concat(this.#chunks)
+    const kept = all.length > this.#most ? Buffer.from(all.subarray(all.length - this.#most)) : all
+    this.#chunks = [kept]
+    this.#length = kept.length
   }
 
   text(): string {
-    return this.#bytes.toString('utf8')
+    this.#cut()
+    return this.#chunks[0]?.toString('utf8') ?? ''
   }
 }
 

@@ -128,7 +128,7 @@ export function nonce(): string {
  * The nonce as two arguments. A login shell that traces (`set -x` in .bashrc) prints our line; the whole nonce must not stand in it, or
  * that would be taken for the marker.
  */
-function halves(word: string): [string, string] {
+export function halves(word: string): [string, string] {
   return [word.slice(0, 20), word.slice(20)]
 }
 
@@ -144,7 +144,7 @@ export function escapeForPrintf(text: string): string {
 }
 
 /** Builds the one line for the login shell. The words must hold nothing that needs more than single quotes. */
-function commandLine(words: readonly string[]): string {
+export function commandLine(words: readonly string[]): string {
   for (const word of words) {
     if (/['!\n\r\0]|\\\\/.test(word))
       throw new Error('a word for the far side holds a character that not every login shell keeps')
@@ -198,14 +198,19 @@ export interface FarCommand {
   readonly env: Readonly<Record<string, string>>
   readonly timeoutMs: number
   readonly automatic: boolean
+  /** What the script reads from its standard input; null: nothing. Not together with words of its own. */
+  readonly input?: Uint8Array | null
 }
 
 export interface BuiltCommand {
   /** For `exec`. */
   readonly line: string
   /** What goes to stdin before its end; null when stdin is closed at once. */
-  readonly stdin: string | null
+  readonly stdin: string | Uint8Array | null
 }
+
+/** A script that is too long for the line goes by stdin, so it cannot be given anything to read besides. */
+export const fitsBesideInput = (script: string): boolean => escapeForPrintf(script).length <= LONGEST_COMMAND_LINE
 
 /**
  * Builds the command of a run.
@@ -213,6 +218,9 @@ export interface BuiltCommand {
  * The outer shell decodes, enters the folder, writes the marker to both streams (all that came before it is noise of the login), and
  * then *becomes* `env … timeout … bash --norc -p -c <script>`: the pid it told is the group's, and exit code and signal are the script's own.
  * `-p` keeps bash from taking functions, BASH_ENV and SHELLOPTS out of the environment; unlike for sh that is all it does for equal ids.
+ *
+ * With an input the nonce goes before it, and the outer shell takes exactly that off again: when a login script has read some of it, or it
+ * did not arrive at all, nothing is started.
  *
  * Where there is an `argv` it becomes `env … timeout … <words>` instead: no shell reads them, each travels as an argument.
  *
@@ -225,7 +233,8 @@ export function buildCommand(far: FarSide, word: string, command: FarCommand): B
   const sandboxed = argv !== null && command.sandbox !== null
   // With words of its own the script is only shown.
   const script = argv === null ? escapeForPrintf(command.script) : ''
-  const byStdin = script.length > LONGEST_COMMAND_LINE
+  const input = command.input ?? null
+  const byStdin = input === null && script.length > LONGEST_COMMAND_LINE
   const agreed = Object.entries(command.env).map(([name, value]) => `${name}=${value}`)
   const pairs = (command.automatic ? [GIT_SETTINGS_OF_OLD, ...agreed] : agreed).map(escapeForPrintf)
   const cwd = command.cwd === null ? null : command.cwd.startsWith('-') ? `./${command.cwd}` : command.cwd
@@ -259,7 +268,7 @@ export function buildCommand(far: FarSide, word: string, command: FarCommand): B
     ? [limit('-f', FILE_BLOCKS), ...(WIDE.test(command.script) ? [] : [limit('-v', MEMORY_KB)])]
     : []
   const groupOfOurOwn = far.leads || far.setsid
-  const streams = byStdin ? '3<&0 </dev/null' : '</dev/null'
+  const streams = byStdin ? '3<&0 </dev/null' : input === null ? '</dev/null' : ''
 
   const steps = [
     ...(command.automatic ? [systemOnly] : []),
@@ -268,6 +277,10 @@ export function buildCommand(far: FarSide, word: string, command: FarCommand): B
     'unset BASH_ENV ENV CDPATH',
     'case $d in "~") d=$HOME;; "~/"*) d=$HOME/${d#??};; esac',
     'if [ -n "$d" ]; then cd -- "$d" || { echo "$m:cwd"; exit 1; }; fi',
+    // Byte for byte: what is read beyond the nonce would be missing from the input.
+    ...(input === null
+      ? []
+      : [`i=$(dd bs=1 count=${word.length} 2>/dev/null); [ "$i" = "$m" ] || { echo "$m:input"; exit 1; }`]),
     // When nobody listens any more these writes fail, and then nothing may start.
     `echo "$m" >&2 || exit 1; echo "$m:$$:${groupOfOurOwn ? 'g' : 'p'}" || exit 1`,
     ...limits,
@@ -294,7 +307,11 @@ export function buildCommand(far: FarSide, word: string, command: FarCommand): B
           'sh',
           ...args,
         ])
-  return { line, stdin: byStdin ? `${word}${command.script}${word}` : null }
+  return {
+    line,
+    stdin:
+      input !== null ? Buffer.concat([Buffer.from(word), input]) : byStdin ? `${word}${command.script}${word}` : null,
+  }
 }
 
 /** Asks for each marked path whether it can be read, or gone into. */

@@ -2,7 +2,20 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { NomosError } from '../../../src-preload/contract/errors'
 import type { Endpoint, Host, HostTest, KeyFingerprint, Plan } from '../../../src-preload/contract/model'
-import type { HostProbe, Log, PlanDraft, Prepared, RunHandle, RunMode, Runner, RunSink } from '../../ports'
+import type {
+  HostProbe,
+  InspectedPlace,
+  Inspector,
+  InspectWish,
+  Log,
+  PathSeen,
+  PlanDraft,
+  Prepared,
+  RunHandle,
+  RunMode,
+  Runner,
+  RunSink,
+} from '../../ports'
 import { type Connection, connect, hostKeyRefusal, presentedKey } from './connection'
 import { connectionLost, knownHostsUnreadable, placeOf, type Refusal, shellFault, type Whereto } from './failures'
 import { type Located, nonce, unameCommand } from './far-side'
@@ -40,6 +53,9 @@ export interface SshRunnerOptions {
 /** Longer than this nobody waits to be told where programs are: then the command is asked about. In ms. */
 const LOCATE_MS = 5000
 
+/** Longer than this nobody waits for what files hold. In ms; 8 MiB have to come over the wire in it. */
+const INSPECT_MS = 20_000
+
 /** The files OpenSSH reads by default. */
 export function usualKnownHostsFiles(home: string = homedir()): string[] {
   return [
@@ -64,12 +80,17 @@ interface PoolEntry {
   retired: boolean
 }
 
-/** Creates the runner for SSH hosts, which also tests them and remembers their keys. */
-export function createSshRunner(options: SshRunnerOptions): Runner & HostProbe {
+/** All that is done at SSH hosts. */
+export interface SshPlaces extends Runner, HostProbe, Inspector {
+  readonly kind: 'ssh'
+}
+
+/** Creates the runner for SSH hosts, which also tests them, remembers their keys and looks at their files. */
+export function createSshRunner(options: SshRunnerOptions): SshPlaces {
   return new SshRunner(options)
 }
 
-class SshRunner implements Runner, HostProbe {
+class SshRunner implements SshPlaces {
   readonly kind = 'ssh'
   readonly #files: KnownHostsFiles
   readonly #keys: KeyRing
@@ -159,6 +180,46 @@ class SshRunner implements Runner, HostProbe {
     this.#runs.add(run)
     void run.end.then(() => this.#runs.delete(run))
     return run
+  }
+
+  /**
+   * Logs in where there is no connection, as `prepare` does for programs: what runs there is our own fixed text, which reads and writes nothing.
+   * @throws Error when the host cannot be reached, shows another key than the place names, or does not answer.
+   */
+  async inspect(place: InspectedPlace, wishes: readonly InspectWish[]): Promise<readonly PathSeen[]> {
+    const { endpoint, user } = place
+    if (endpoint === null || user === null) throw new Error('The place names no host and user.')
+    const to: Whereto = { user, address: endpoint.address, port: endpoint.port }
+    const signal = AbortSignal.timeout(INSPECT_MS)
+    const late = new Promise<never>((_, reject) => {
+      const say = (): void => reject(new Error(`${placeOf(to)} did not answer within ${INSPECT_MS / 1000} s.`))
+      signal.addEventListener('abort', say, { once: true })
+    })
+    const looked = async (): Promise<readonly PathSeen[]> => {
+      const leased = await this.#lease({ user, endpoint })
+      if (!leased.ok) throw new Error(leased.refusal.sentence)
+      const { connection, release } = leased.lease
+      try {
+        const shown = presentedKey(connection.hostKey)
+        const known = (place.hostKeys ?? []).some(
+          (key) => key.algorithm === shown.algorithm && key.fingerprint === shown.fingerprint,
+        )
+        if (!known) throw new Error(`${placeOf(to)} shows another key than was known when this was asked for.`)
+        const seen: PathSeen[] = []
+        for (const wish of wishes) {
+          const one = await connection.inspect(place.cwd === '' ? null : place.cwd, wish, signal)
+          if (one === null) throw new Error(`${placeOf(to)} did not tell what stands at a path.`)
+          seen.push(one)
+        }
+        return seen
+      } finally {
+        release()
+      }
+    }
+    const looking = looked()
+    // Whoever loses the race is not waited for.
+    looking.catch(() => undefined)
+    return await Promise.race([looking, late])
   }
 
   async test(host: Host, passphrase: string | null): Promise<HostTest> {

@@ -5,7 +5,7 @@ import { signalFromSandbox } from '../../domain/risk'
 import type { Log, RunEnd, RunHandle, RunMode, RunSink } from '../../ports'
 import { type Connection, presentedKey } from './connection'
 import { hostKeyNotAsPlanned, hostKeyNotPlanned, placeOf, type Refusal, shellFault, type Whereto } from './failures'
-import { buildCommand, type FarGroup, nonce } from './far-side'
+import { buildCommand, type FarGroup, fitsBesideInput, nonce } from './far-side'
 import { MarkerFilter } from './marker'
 
 /** A connection that is in use until it is given back. */
@@ -77,6 +77,14 @@ function planFault(plan: Plan): RunEnd | null {
     }
   }
   return null
+}
+
+function inputFault(plan: Plan, mode: RunMode): RunEnd | null {
+  if (mode.input === undefined || fitsBesideInput(plan.script ?? '')) return null
+  return failed(
+    'input_failed',
+    `The command for ${plan.target} is too long to be sent together with what it is to read. Nothing was run. Ask for it in parts.`,
+  )
 }
 
 class SshRun implements RunHandle {
@@ -158,7 +166,7 @@ class SshRun implements RunHandle {
 
   async #begin(): Promise<void> {
     const plan = this.#plan
-    const fault = planFault(plan)
+    const fault = planFault(plan) ?? inputFault(plan, this.#mode)
     if (fault !== null) return this.#settle(fault)
     if (plan.script === null) return
     let attempts = 0
@@ -242,6 +250,7 @@ class SshRun implements RunHandle {
           env: plan.env,
           timeoutMs: plan.limits.timeoutMs,
           automatic: this.#mode.automatic,
+          input: this.#mode.input ?? null,
         })
         const watch = new Watch(this.#deps, connection, word, to, plan, sandbox !== null, this.#sink)
         // From here a stop cannot be answered by "nothing was run": the request is on its way.
@@ -311,6 +320,7 @@ class Watch {
   #done = false
   #started = false
   #folderRefused = false
+  #inputRefused = false
   #group: FarGroup | null = null
   #exit: { code: number | null; signal: string | null } | null = null
   #closed = false
@@ -341,7 +351,7 @@ class Watch {
     this.#stderr = new MarkerFilter(word)
   }
 
-  follow(channel: ClientChannel, stdin: string | null): Promise<RunEnd> {
+  follow(channel: ClientChannel, stdin: string | Uint8Array | null): Promise<RunEnd> {
     this.#channel = channel
     return new Promise((resolve) => {
       const forget = this.#connection.onEnd(() => {
@@ -384,7 +394,8 @@ class Watch {
       })
       this.#after(Math.min(this.#plan.limits.timeoutMs + BEYOND_LIMIT_MS, LONGEST_TIMER_MS), () => this.stop())
       if (stdin === null) channel.end()
-      else channel.end(stdin, 'utf8')
+      else if (typeof stdin === 'string') channel.end(stdin, 'utf8')
+      else channel.end(Buffer.from(stdin))
     })
   }
 
@@ -436,6 +447,10 @@ class Watch {
   #readMarker(marker: string): void {
     if (marker === ':cwd') {
       this.#folderRefused = true
+      return
+    }
+    if (marker === ':input') {
+      this.#inputRefused = true
       return
     }
     const found = /^:([0-9]+):([gp])$/.exec(marker)
@@ -494,6 +509,13 @@ class Watch {
       return failed(
         'cwd_missing',
         `The folder ${this.#plan.cwd ?? ''} at ${at} does not exist or ${this.#to.user} may not enter it. Nothing was run. Correct the folder or create it first.`,
+        this.#stderr.noise() || null,
+      )
+    }
+    if (this.#inputRefused) {
+      return failed(
+        'input_failed',
+        `What the command is to read did not arrive whole at ${at}. Nothing was run. Look for something in the login files of ${this.#to.user} there (.bashrc, .zshenv) that reads from its input.`,
         this.#stderr.noise() || null,
       )
     }

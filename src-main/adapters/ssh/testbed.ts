@@ -2,8 +2,8 @@ import { promises as fs } from 'node:fs'
 import { join } from 'node:path'
 import type { Sshd } from '../../../e2e/support/sshd'
 import type { Host, Plan } from '../../../src-preload/contract/model'
-import type { HostProbe, Log, RunEnd, RunHandle, Runner } from '../../ports'
-import { createSshRunner, type SshRunnerOptions } from './index'
+import type { Log, RunEnd, RunHandle, Runner } from '../../ports'
+import { createSshRunner, type SshPlaces, type SshRunnerOptions } from './index'
 
 /** A log that keeps nothing. */
 export const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -12,7 +12,7 @@ export const silent: Log = { info: () => undefined, warn: () => undefined, error
 export async function runnerFor(
   sshd: Sshd,
   options: Partial<SshRunnerOptions> & { readonly known?: string } = {},
-): Promise<{ runner: Runner & HostProbe; own: string }> {
+): Promise<{ runner: SshPlaces; own: string }> {
   const folder = await fs.mkdtemp(join(sshd.dir, 'nomos-'))
   const own = join(folder, 'known_hosts')
   const known = options.known ?? `${sshd.knownHostsLine}\n`
@@ -106,13 +106,13 @@ export class Watched {
   readonly started: Promise<void>
   #onStarted: () => void = () => undefined
 
-  constructor(runner: Runner, plan: Plan, options: { automatic?: boolean; keep?: boolean } = {}) {
+  constructor(runner: Runner, plan: Plan, options: { automatic?: boolean; keep?: boolean; input?: Uint8Array } = {}) {
     this.started = new Promise((resolve) => {
       this.#onStarted = resolve
     })
     this.handle = runner.start(
       plan,
-      { automatic: options.automatic ?? false },
+      { automatic: options.automatic ?? false, input: options.input },
       {
         started: ({ pid }) => {
           this.startedTimes += 1
@@ -144,7 +144,7 @@ export async function runScript(
   sshd: Sshd,
   script: string,
   changes: Partial<Plan> = {},
-  options: { automatic?: boolean; keep?: boolean } = {},
+  options: { automatic?: boolean; keep?: boolean; input?: Uint8Array } = {},
 ): Promise<{ end: RunEnd; watched: Watched; stdout: string; stderr: string }> {
   const watched = new Watched(runner, await planFor(runner, sshd, script, changes), options)
   const end = await watched.end
