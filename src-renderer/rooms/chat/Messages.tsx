@@ -44,7 +44,8 @@ function Notice({ message }: { readonly message: Message }) {
       setBusy(false)
     })
   }
-  const error = message.error !== null
+  // A note is no fault: Nomos says with it what words of the operator did.
+  const error = message.error !== null && message.error.code !== 'note'
   return (
     <div
       className={`flex flex-wrap items-start gap-2 ${error ? 'text-destructive' : 'text-ink-2'}`}
