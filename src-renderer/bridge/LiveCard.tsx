@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { ExecutionView, Failure } from '../../src-preload/contract'
 import { ActionCard, type ActionCardProps } from '../parts/ActionCard'
 import type { AlwaysState } from '../parts/AlwaysPanel'
@@ -174,7 +174,8 @@ export function LiveCard({
     if (state === 'running' || (state !== undefined && longer)) void catchUpOutput(id, state !== 'running')
   }, [id, state, longer])
 
-  useEffect(() => {
+  // With the picture, not after it: the next key is meant for this card already.
+  useLayoutEffect(() => {
     if (!wanted || card.current === null) return
     card.current.scrollIntoView({ block: 'center' })
     card.current.focus({ preventScroll: true })

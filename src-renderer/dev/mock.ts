@@ -538,9 +538,23 @@ const handlers: Handlers = {
   'doctor.run': () => data.doctor,
 }
 
-const bridge: Bridge & { emit: typeof emit; told: readonly string[]; sent: readonly unknown[] } = {
+/** So many new requests at once. */
+function arrive(count: number): void {
+  for (let i = 0; i < count; i += 1) {
+    const id = `exe_new${executions.size}`
+    put(data.execution({ id, command: `true ${id}`, state: 'pending_approval', patch: { requestedAt: Date.now() } }))
+  }
+}
+
+const bridge: Bridge & {
+  emit: typeof emit
+  arrive: typeof arrive
+  told: readonly string[]
+  sent: readonly unknown[]
+} = {
   platform: 'linux',
   emit,
+  arrive,
   told,
   sent,
   request: async (route, input): Promise<Envelope<unknown>> => {

@@ -3,26 +3,16 @@
  * every room and scene, and lets axe look at each. Usage:
  *   npx vite build -c src-renderer/dev/vite.config.ts --outDir DIR && CHROMIUM=… node src-renderer/dev/shots.mjs DIR PICTURES [filter]
  */
-import { createReadStream, existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { extname, join, normalize } from 'node:path'
+import { join } from 'node:path'
 import { chromium } from 'playwright'
+import { serve } from './serve.mjs'
 
 const [dir, pictures, filter = ''] = process.argv.slice(2)
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.woff2': 'font/woff2' }
-const CSP =
-  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'none'"
-
-const server = createServer((request, response) => {
-  const path = join(dir, normalize(new URL(request.url, 'http://x').pathname))
-  if (!path.startsWith(dir) || !existsSync(path)) return response.writeHead(404).end()
-  response.writeHead(200, { 'content-type': TYPES[extname(path)] ?? 'text/plain', 'content-security-policy': CSP })
-  return createReadStream(path).pipe(response)
-})
-await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-const base = `http://127.0.0.1:${server.address().port}/dev/index.html`
+const server = await serve(dir)
+const base = server.page
 mkdirSync(pictures, { recursive: true })
 
 const SIZES = { wide: [1280, 800], mid: [900, 640], narrow: [640, 800] }

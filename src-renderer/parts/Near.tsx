@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 
 /** So far beyond the edge of what scrolls a card is drawn already. */
 const MARGIN = '1200px 0px'
@@ -11,7 +12,10 @@ function observerOf(root: Element): IntersectionObserver {
   if (have !== undefined) return have
   const made = new IntersectionObserver(
     (entries) => {
-      for (const { target, isIntersecting } of entries) heard.get(target)?.(isIntersecting)
+      // At once: what has no focus now may have it a moment later, and must not be taken away then.
+      flushSync(() => {
+        for (const { target, isIntersecting } of entries) heard.get(target)?.(isIntersecting)
+      })
     },
     { root, rootMargin: MARGIN },
   )
@@ -68,6 +72,10 @@ export function Near({
       heard.delete(element)
     }
   }, [always])
+  // It stays when it is no longer asked for: by then it is in sight.
+  useLayoutEffect(() => {
+    if (wanted) setNear(true)
+  }, [wanted])
   const drawn = near || always || wanted
   return (
     <div ref={box}>
