@@ -4,7 +4,7 @@ import type { DesktopStatus, ExecutionView, PolicyView, SettingsView } from '../
 import type { Announcer, Desktop, Dispatch, Log, NativeDesktop, Notice } from '../ports'
 import { createAnswers } from './answers'
 import { attentionNow, watchAttention } from './attention'
-import type { Autostart } from './autostart'
+import type { Autostart } from './autostart-entry'
 import { approvalNotice } from './notice-text'
 import { rememberDesktop } from './remembered'
 import { createTrayIcon, type TrayIcon } from './tray'

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import type { ApprovalView, ExecutionView } from '../../src-preload/contract/model'
+import { MOST_ENTRIES, type TrayEntry, type TrayState, trayFace, trayMenu, trayTip } from './tray-menu'
+
+/** Only what the menu reads. */
+function waiting(id: number, fields: Partial<ExecutionView> = {}): ExecutionView {
+  const approval: Partial<ApprovalView> = { id: `apr_${id}`, state: 'pending', digest: `digest ${id}` }
+  return {
+    id: `exe_${id}`,
+    command: `touch ${id}`,
+    target: 'local',
+    risk: 'config_mutation',
+    requestedAt: id,
+    answerAt: 'anywhere',
+    approval,
+    ...fields,
+  } as ExecutionView
+}
+
+const state = (fields: Partial<TrayState> = {}): TrayState => ({
+  pending: [],
+  running: 0,
+  paused: false,
+  locked: null,
+  ...fields,
+})
+
+const labels = (entries: readonly TrayEntry[]): readonly string[] =>
+  entries.flatMap((entry) => (entry.kind === 'separator' ? [] : [entry.label]))
+
+function inside(entries: readonly TrayEntry[], label: string): readonly TrayEntry[] {
+  const found = entries.find((entry) => entry.kind === 'menu' && entry.label.startsWith(label))
+  return found?.kind === 'menu' ? found.entries : []
+}
+
+describe('the menu of the tray', () => {
+  it('is short when nothing waits', () => {
+    expect(labels(trayMenu(state()))).toEqual([
+      'Open Nomos',
+      'Nothing waits',
+      'Nothing runs',
+      'Pause automatic runs',
+      'Quit Nomos',
+    ])
+  })
+
+  it('has what waits, newest first, ten at most, and leads to the others', () => {
+    const many = Array.from({ length: 13 }, (_, at) => waiting(at))
+    const menu = trayMenu(state({ pending: many, running: 2 }))
+    const seen = labels(menu)
+    expect(seen.slice(1, 4)).toEqual(['13 wait', 'touch 12', 'touch 11'])
+    expect(menu.filter(({ kind }) => kind === 'menu')).toHaveLength(MOST_ENTRIES)
+    expect(seen).toContain('and 3 more…')
+    expect(seen).toContain('2 run')
+    // What was settled a moment ago is not offered.
+    const settled = waiting(1, { approval: { ...waiting(1).approval, state: 'denied' } as ApprovalView })
+    expect(labels(trayMenu(state({ pending: [settled] })))).toContain('Nothing waits')
+  })
+
+  it('answers with the digest that stood there', () => {
+    const entries = inside(trayMenu(state({ pending: [waiting(7)] })), 'touch 7')
+    expect(entries.flatMap((entry) => (entry.kind === 'action' ? [entry.action] : []))).toEqual([
+      { do: 'approve', target: { approvalId: 'apr_7', executionId: 'exe_7', digest: 'digest 7' } },
+      { do: 'deny', target: { approvalId: 'apr_7', executionId: 'exe_7', digest: 'digest 7' } },
+      { do: 'review', executionId: 'exe_7' },
+    ])
+  })
+
+  it.each([
+    ['its card', { answerAt: 'card' as const }, null],
+    ['a phrase', { answerAt: 'phrase' as const, risk: 'destructive' as const }, null],
+    ['nobody said where', { answerAt: undefined } as unknown as Partial<ExecutionView>, null],
+    ['a locked screen', {}, true],
+  ])('never approves what takes %s', (_name, fields, locked) => {
+    const entries = inside(trayMenu(state({ pending: [waiting(1, fields)], locked })), 'touch 1')
+    expect(labels(entries)).not.toContain('Approve once')
+    expect(labels(entries)).toEqual(expect.arrayContaining(['Deny', 'Review…']))
+  })
+
+  it('shows a command on one line, shortened, with nothing hidden in it', () => {
+    const [label = ''] = labels(
+      trayMenu(state({ pending: [waiting(1, { command: `echo \u202ea\n\n${'x'.repeat(200)}` })] })),
+    ).slice(2)
+    expect(label).toMatch(/^echo \\u\{202e\}a x+…$/)
+    expect([...label]).toHaveLength(60)
+  })
+
+  it('the icon shows before all what waits', () => {
+    expect(trayFace(state({ pending: [waiting(1)], running: 1, paused: true }))).toEqual({ waiting: 1 })
+    expect(trayFace(state({ running: 1, paused: true }))).toBe('paused')
+    expect(trayFace(state({ running: 1 }))).toBe('running')
+    expect(trayFace(state())).toBe('idle')
+    expect(trayTip(state({ pending: [waiting(1), waiting(2)], running: 1, paused: true }))).toBe(
+      'Nomos: 2 wait, 1 runs, automatic runs paused',
+    )
+  })
+})
