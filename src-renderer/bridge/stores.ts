@@ -81,6 +81,17 @@ export const useExecutions = create<Executions>(() => ({
 /** Final cards that are kept at most; one that is shown again after being dropped is read again. */
 const MOST_KEPT = 1000
 
+/** A view as text, to tell whether another one says the same; hundreds are compared each few seconds. */
+const texts = new WeakMap<ExecutionView, string>()
+
+function textOf(view: ExecutionView): string {
+  const have = texts.get(view)
+  if (have !== undefined) return have
+  const made = JSON.stringify(view)
+  texts.set(view, made)
+  return made
+}
+
 /** Takes views that were read from main. */
 export function putExecutions(views: readonly ExecutionView[]): void {
   if (views.length === 0) return
@@ -92,7 +103,7 @@ export function putExecutions(views: readonly ExecutionView[]): void {
       const before = byId[view.id]
       // An answer that was under way while a newer one arrived must not turn a settled card back.
       if (before !== undefined && !isOpen(before.state) && isOpen(view.state)) continue
-      if (before === undefined || JSON.stringify(before) !== JSON.stringify(view)) {
+      if (before === undefined || (before !== view && textOf(before) !== textOf(view))) {
         byId[view.id] = view
         changed = true
       }

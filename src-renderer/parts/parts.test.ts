@@ -4,7 +4,7 @@ import { chunksOf, lineCount } from './chunks'
 import { headOf, segmentsOf } from './command'
 import { placesOf } from './find'
 import { ago, clock, duration, size, timeLeft } from './time'
-import { cardState, flagWords } from './words'
+import { cardOnlyWord, cardState, flagWords } from './words'
 
 describe('segments of a command', () => {
   it('cover the whole command, with the highest risk where spans overlap', () => {
@@ -135,5 +135,27 @@ describe('words', () => {
     const { flags } = execution({ id: 'a', command: 'a', state: 'running' }).classification
     expect(flagWords(flags)).toEqual([])
     expect(flagWords({ ...flags, self: true, compound: true })).toHaveLength(2)
+  })
+})
+
+describe('why a card is answered on it alone', () => {
+  const at = (rule: string, answerAt: 'card' | 'anywhere' = 'card') => {
+    const view = execution({ id: 'e', command: 'x', state: 'pending_approval', patch: { answerAt } })
+    const step = { layer: 'target' as const, rule, verdict: 'ask', sentence: '', spans: [] }
+    return cardOnlyWord({ ...view, decision: { ...view.decision, trace: [...view.decision.trace, step] } })
+  }
+
+  it('is what the decision says', () => {
+    expect(at('dependents')).toBe('Answered here only: others depend on it.')
+    expect(at('prod')).toContain('tagged prod')
+    expect(at('self')).toContain('Nomos itself')
+    expect(at('other')).toContain('Answered here only')
+    expect(at('dependents', 'anywhere')).toBeNull()
+    expect(cardOnlyWord(execution({ id: 'e', command: 'x', state: 'pending_approval' }))).toBeNull()
+  })
+
+  it('is that it cannot be undone, whatever else is true', () => {
+    const view = execution({ id: 'e', command: 'rm x', state: 'pending_approval', risk: 'destructive' })
+    expect(cardOnlyWord({ ...view, answerAt: 'card' })).toContain('cannot be undone')
   })
 })

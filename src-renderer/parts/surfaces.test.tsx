@@ -1,14 +1,18 @@
 import type { ReactNode } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, it, vi } from 'vitest'
+import type { ExecutionView } from '../../src-preload/contract'
 import { execution } from '../dev/fixtures'
-import { ActionCard, type CardActions } from './ActionCard'
+import { ActionCard, type ActionCardProps, type CardActions } from './ActionCard'
 import { AlwaysPanel } from './AlwaysPanel'
+import { BlastLine } from './BlastLine'
 import { CommandText } from './CommandText'
 import { DecodedWords } from './DecodedWords'
 import { FailureText } from './FailureText'
 import { Markdown } from './Markdown'
 import { OutputText } from './OutputPane'
+import { PreviewPanel } from './PreviewPanel'
+import { UndoLine } from './UndoLine'
 
 // What is folded away is looked at as well.
 vi.mock('./Fold', () => ({
@@ -147,6 +151,33 @@ describe('nothing hides', () => {
     expect(card('config_mutation')).toContain('data-testid="always"')
   })
 
+  it('in what depends on a place, what can be put back, and previews', () => {
+    const preview = { title: LIES, commands: [LIES], text: LIES, truncated: true, note: LIES, at: 1 }
+    for (const part of [
+      <BlastLine blast={{ targets: [LIES], total: 4, dependents: [{ slug: LIES, kind: LIES, steps: 2 }] }} key="a" />,
+      <UndoLine
+        key="b"
+        undo={{
+          verdict: 'part',
+          sentence: LIES,
+          items: [{ kind: 'file', subject: LIES, canPutBack: true, sentence: LIES, bytes: 3 }],
+        }}
+      />,
+      ...(['text', 'diff', 'count'] as const).map((kind) => (
+        <PreviewPanel key={kind} onClose={() => {}} state={{ kind: 'shown', preview: { kind, ...preview } }} />
+      )),
+      <PreviewPanel
+        key="f"
+        onClose={() => {}}
+        state={{ kind: 'failed', failure: { code: 'conflict', message: LIES, field: null, detail: LIES } }}
+      />,
+    ]) {
+      const html = renderToStaticMarkup(part)
+      expect(html).toContain('\\u202E')
+      expect(html).not.toMatch(HIDDEN)
+    }
+  })
+
   it('in decoded words, output, chat and failures', () => {
     for (const part of [
       <DecodedWords argv={[[{ text: LIES, known: true }]]} key="a" />,
@@ -155,6 +186,115 @@ describe('nothing hides', () => {
       <FailureText failure={{ code: 'internal', message: LIES, field: null, detail: LIES }} key="d" />,
     ])
       expect(renderToStaticMarkup(part)).not.toMatch(HIDDEN)
+  })
+})
+
+describe('the card of the desk', () => {
+  const card = (view: ExecutionView, more: Partial<ActionCardProps> = {}): string =>
+    renderToStaticMarkup(
+      <ActionCard
+        actions={actions}
+        armed={false}
+        busy={null}
+        madeAgain={false}
+        output={null}
+        outputOpen
+        problem={null}
+        view={view}
+        {...more}
+      />,
+    )
+  const waiting = (patch: Partial<ExecutionView> = {}, risk: 'config_mutation' | 'destructive' = 'config_mutation') =>
+    execution({ id: 'e', command: 'touch x', state: 'pending_approval', risk, patch })
+  const order = (html: string, names: readonly string[]): readonly number[] =>
+    names.map((name) => html.indexOf(`data-testid="${name}"`))
+
+  it('keeps its order, with Deny before Approve', () => {
+    const html = card(
+      waiting({
+        blast: { targets: ['local'], total: 0, dependents: [] },
+        undo: { verdict: 'unknown', sentence: 'Nobody knows.', items: [] },
+        preview: 'What touch would do',
+      }),
+    )
+    const places = order(html, [
+      'folder',
+      'reasons',
+      'blast',
+      'undo-offer',
+      'preview',
+      'deny',
+      'approve',
+      'request-changes',
+    ])
+    expect(Math.min(...places)).toBeGreaterThan(0)
+    expect([...places].sort((a, b) => a - b)).toEqual(places)
+    expect(html).not.toMatch(/autofocus|type="submit"[^>]*data-testid="(approve|deny)"/i)
+  })
+
+  it('names the folder of every waiting card, the default one too', () => {
+    expect(card(waiting({ cwd: null }))).toContain('the default folder of')
+    expect(card(waiting({ cwd: '/srv/x' }))).toContain('/srv/x')
+    const mine = execution({ id: 'e', command: 'x', state: 'pending_approval', operator: true })
+    expect(card({ ...mine, cwd: '/srv/y' })).toContain('/srv/y')
+  })
+
+  it('says that nothing is known to depend on it, and counts what is not named', () => {
+    expect(card(waiting({ blast: { targets: ['local'], total: 0, dependents: [] } }))).toContain(
+      'Nothing is known to depend on it.',
+    )
+    const html = card(
+      waiting({
+        blast: { targets: ['host:a'], total: 9, dependents: [{ slug: 'lxc:caddy', kind: 'lxc', steps: 1 }] },
+      }),
+    )
+    expect(html).toContain('lxc:caddy')
+    expect(html).toContain('and 8 more')
+    expect(html).toContain('8 more are not listed')
+    expect(card(waiting())).not.toContain('data-testid="blast"')
+  })
+
+  it('has three answers, of which only one takes a note', () => {
+    const html = card(waiting())
+    expect(html.match(/<textarea/g)).toHaveLength(1)
+    expect(html).toContain('data-testid="changes-note"')
+    expect(html).not.toContain('Deny with a note')
+    expect(card(waiting({}, 'destructive'))).toContain('data-testid="request-changes"')
+  })
+
+  it('offers a preview only where there is one', () => {
+    expect(card(waiting())).not.toContain('data-testid="preview"')
+    expect(card(waiting({ preview: null }))).not.toContain('data-testid="preview"')
+    const ended = execution({ id: 'e', command: 'x', state: 'completed', patch: { preview: 'What x would do' } })
+    expect(card(ended)).not.toContain('data-testid="preview"')
+  })
+
+  it('offers Undo once, then leads to its request, then says that it is gone', () => {
+    const ended = (undoState: ExecutionView['undoState']): string =>
+      card(execution({ id: 'e', command: 'x', state: 'completed', patch: { undoState: undoState ?? null } }))
+    expect(ended(null)).not.toContain('undo-state')
+    expect(ended({ state: 'ready', executionId: null, sentence: 'It can.' })).toContain('data-testid="undo"')
+    const asked = ended({ state: 'asked', executionId: 'exe_1', sentence: 'It was asked for.' })
+    expect(asked).toContain('data-testid="undo-show"')
+    expect(asked).not.toContain('data-testid="undo"')
+    const gone = ended({ state: 'gone', executionId: null, sentence: 'It is gone.' })
+    expect(gone).toContain('It is gone.')
+    expect(gone).not.toMatch(/data-testid="undo(-show)?"/)
+    expect(card(waiting({ undoOf: 'exe_0' }), { takesBack: 'ufw allow 1' })).toContain('ufw allow 1')
+  })
+
+  it('answers a group in one place, and never under the name of one of its cards', () => {
+    const html = card(waiting(), { group: { head: '3 identical requests', answer: 'all of them' } })
+    expect(html).toContain('data-testid="group-e"')
+    expect(html).not.toMatch(/data-testid="(card-e|approve|deny)"/)
+  })
+
+  it('quotes the words and says where they were said', () => {
+    const view = execution({ id: 'e', command: 'x', state: 'completed' })
+    const settlement = { by: 'operator', surface: 'chat' as const, words: 'ok go ahead', note: null, at: 1 }
+    const html = card({ ...view, approval: view.approval === null ? null : { ...view.approval, settlement } })
+    expect(html).toContain('in the chat')
+    expect(html).toContain('ok go ahead')
   })
 })
 
