@@ -50,7 +50,7 @@ esac`,
   status) echo "status: $(cat "$d/p.$2")" ;; stop|shutdown) echo stopped > "$d/p.$2" ;; start) echo running > "$d/p.$2" ;;
 esac`,
   // Nobody is root here but the name, which is what has to stand in the way back.
-  sudo: `echo "$*" >> "$d/sudo"; exec "$@"`,
+  sudo: `echo "$*" >> "$d/sudo.log"; exec "$@"`,
 }
 
 beforeEach(() => {

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Settlement } from '../../../src-preload/contract/model'
-import type { NewExecution } from '../../ports'
+import type { NewExecution, NewKept } from '../../ports'
 import { DATABASE_FILE, HEAD_FILE, holdHome, openReadOnlyLedger, openStore, type SqliteStore, StoreProblem } from '.'
 import { openDatabase } from './driver'
 
@@ -338,5 +339,89 @@ describe('opening', () => {
     expect(again).not.toBeNull()
     again?.()
     expect(existsSync(join(home, 'nomos.lock'))).toBe(true)
+  })
+})
+
+describe('what is kept of runs', () => {
+  const row = (content: Uint8Array | null, more: Partial<NewKept> = {}): NewKept => ({
+    kind: 'file',
+    subject: '/a',
+    before: '{"is":"path"}',
+    content,
+    sealed: false,
+    ...more,
+  })
+  const noise = (bytes: number): Buffer => randomBytes(bytes)
+  const LIMITS = { mostBytes: 10_000, olderThan: 0 }
+  const keep = (id: string, rows: readonly NewKept[], at: number, limits = LIMITS): void => {
+    store.createExecution(execution(id), null, at)
+    store.keepUndo(id, rows, { items: rows.length }, limits, at)
+  }
+
+  it('comes back as it was given, compressed in the file unless it is sealed', () => {
+    const plain = Buffer.alloc(100_000, 'a')
+    keep('e1', [row(plain), row(Buffer.from([1, 0, 255]), { sealed: true }), row(null)], 1000)
+    expect(store.undoContent('e1', 0)).toEqual({ bytes: plain, sealed: false })
+    expect(store.undoContent('e1', 1)).toEqual({ bytes: Buffer.from([1, 0, 255]), sealed: true })
+    expect(store.undoContent('e1', 2)).toBeNull()
+    expect(store.undoContent('e1', 3)).toBeNull()
+    expect(store.undoKept('e1').map(({ n, content, sealed, after }) => [n, content, sealed, after])).toEqual([
+      [0, true, false, null],
+      [1, true, true, null],
+      [2, false, false, null],
+    ])
+    store.saveUndoAfter('e1', new Map([[2, '{"x":1}']]))
+    expect(store.undoKept('e1')[2]?.after).toBe('{"x":1}')
+    const db = openDatabase(store.path, { readonly: true })
+    expect(db.prepare('SELECT length(content) AS n FROM undo_kept WHERE n = 0').get()).toMatchObject({
+      n: expect.toSatisfy((n: number) => n < 1000),
+    })
+    db.close()
+  })
+
+  it('the oldest runs go whole when the room is full, never the one that was just kept', () => {
+    keep('e1', [row(noise(4000)), row(null)], 1000)
+    keep('e2', [row(noise(4000)), row(noise(100))], 2000)
+    store.saveUndoInput('m1', 'e1', [0], 1000)
+    keep('e3', [row(noise(4000))], 3000)
+    expect(store.undoKept('e1')).toEqual([])
+    expect(store.undoInput('m1')).toBeNull()
+    expect(store.undoKept('e2')).toHaveLength(2)
+    keep('e4', [row(noise(20_000))], 4000)
+    expect([store.undoKept('e2'), store.undoKept('e3')]).toEqual([[], []])
+    expect(store.undoKept('e4')).toHaveLength(1)
+  })
+
+  it('goes when it is too old', () => {
+    keep('e1', [row(null)], 1000)
+    keep('e2', [row(null)], 2000)
+    store.saveUndoInput('m2', 'e2', [3, 1], 2000)
+    keep('e3', [row(null)], 3000, { ...LIMITS, olderThan: 1500 })
+    expect([store.undoKept('e1').length, store.undoKept('e2').length]).toEqual([0, 1])
+    expect(store.undoInput('m2')).toEqual({ executionId: 'e2', parts: [3, 1] })
+  })
+
+  it('is one step with its entry in the ledger', () => {
+    keep('e1', [row(Buffer.from('x'))], 1000)
+    expect(store.ledgerPage(null, 1)[0]).toMatchObject({ kind: 'undo.kept', executionId: 'e1', data: { items: 1 } })
+    expect(() => store.keepUndo('e1', [row(null)], {}, LIMITS, 1000)).toThrow()
+    expect(store.ledgerPage(null, 10).filter(({ kind }) => kind === 'undo.kept')).toHaveLength(1)
+    expect(store.verifyLedger().intact).toBe(true)
+  })
+
+  it('finds what takes a run back without reading all runs', () => {
+    store.createExecution(execution('e1'), null, 1)
+    for (const id of ['e2', 'e3'])
+      store.createExecution(execution(id, { facts: { group: 'g', reached: [], undo: null, undoOf: 'e1' } }), null, 1)
+    expect(store.undosOf('e1').map(({ id }) => id)).toEqual(['e3', 'e2'])
+    expect(store.undosOf('e2')).toEqual([])
+    const db = openDatabase(store.path, { readonly: true })
+    const plan = db
+      .prepare(
+        "EXPLAIN QUERY PLAN SELECT e.id FROM executions e WHERE json_extract(e.facts, '$.undoOf') = 'e1' ORDER BY e.id DESC LIMIT 50",
+      )
+      .all() as { detail: string }[]
+    expect(plan.map(({ detail }) => detail).join()).toContain('executions_by_undone')
+    db.close()
   })
 })

@@ -236,6 +236,23 @@ describe.each(present)('through %s as login shell', (_name, login) => {
     expect(result.noise).toContain('/no/such folder')
   })
 
+  it('hands over an input byte for byte, and nothing where its beginning is missing', async () => {
+    const input = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 31 + (i >> 8)) & 255))
+    for (const far of EVERY_FAR)
+      for (const automatic of [false, true]) {
+        const result = await ran(login, far, command('head -c 65537; echo; cat', { input, automatic }))
+        expect(Buffer.from(result.stdout, 'latin1')).toEqual(
+          Buffer.concat([input.subarray(0, 65537), Buffer.from('\n'), input.subarray(65537)]),
+        )
+        const short = await ran(['/bin/sh', '-c', `read -r x; exec ${login.join(' ')} "$0"`], far, {
+          ...command('cat'),
+          input: Buffer.from(`${'x'.repeat(50)}\nrest`),
+          automatic,
+        })
+        expect([short.marker, short.stdout]).toEqual([':input', ''])
+      }
+  })
+
   it('tells a pid that is the group of the script', async () => {
     for (const far of EVERY_FAR.filter((one) => one.leads || one.setsid)) {
       const result = await ran(login, far, command('ps -o pgid= -p $$'))

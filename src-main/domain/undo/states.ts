@@ -154,7 +154,7 @@ export function sameState(a: PathState, b: PathState, need: Need = 'content'): b
   }
 }
 
-export const sameOwner = (
+const sameOwner = (
   a: { readonly mode: number; readonly uid: number; readonly gid: number },
   b: { readonly mode: number; readonly uid: number; readonly gid: number },
 ): boolean => a.mode === b.mode && a.uid === b.uid && a.gid === b.gid

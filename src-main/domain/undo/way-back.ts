@@ -1,6 +1,6 @@
 import { quoteIfNeeded } from './quote'
 import type { StateProgram } from './rules'
-import { type PathState, sameOwner, type Touch } from './states'
+import type { PathState, Touch } from './states'
 
 /** A path that was changed: how it was and how it is. */
 export interface Changed {
@@ -24,6 +24,14 @@ export interface WayBack {
 
 const octal = (mode: number): string => mode.toString(8).padStart(4, '0')
 
+interface Owned {
+  readonly mode: number
+  readonly uid: number
+  readonly gid: number
+}
+
+const RUNS_AS_ANOTHER = 0o6000
+
 /** Everybody may read it: no need for a shut door while it is written. */
 const OPEN_TO_ALL = 0o044
 
@@ -34,6 +42,8 @@ const OPEN_TO_ALL = 0o044
 export function wayBack(changed: readonly Changed[]): WayBack {
   const moves: string[] = []
   const commands: string[] = []
+  /** At the end: who may not give a file to its former owner has everything else back by then. */
+  const owners: string[] = []
   const parts: number[] = []
   const put: number[] = []
   const left: string[] = []
@@ -64,8 +74,13 @@ export function wayBack(changed: readonly Changed[]): WayBack {
         return false
     }
   }
-  const own = (touch: Touch, state: { uid: number; gid: number }, path: string): void => {
-    commands.push(`${as(touch)}chown ${state.uid}:${state.gid} -- ${path}`)
+  const rights = (touch: Touch, before: Owned, now: Owned | null, path: string): void => {
+    const chmod = `${as(touch)}chmod ${octal(before.mode)} -- ${path}`
+    if (now === null || before.mode !== now.mode) commands.push(chmod)
+    if (now !== null && before.uid === now.uid && before.gid === now.gid) return
+    owners.push(`${as(touch)}chown ${before.uid}:${before.gid} -- ${path}`)
+    // A change of the owner takes the bits away that let it run as another.
+    if ((before.mode & RUNS_AS_ANOTHER) !== 0) owners.push(chmod)
   }
   const write = (index: number, touch: Touch, size: number, path: string): void => {
     parts.push(index)
@@ -82,7 +97,7 @@ export function wayBack(changed: readonly Changed[]): WayBack {
     const stays = (why: string): void => {
       left.push(`${touch.path} ${why}`)
     }
-    const length = commands.length
+    const length = commands.length + owners.length
     switch (before.kind) {
       case 'missing':
         if (now.kind === 'folder') commands.push(`${as(touch)}rmdir -- ${path}`)
@@ -92,10 +107,7 @@ export function wayBack(changed: readonly Changed[]): WayBack {
         const same = now.kind === 'file' && now.mac !== null && now.mac === before.mac
         const unread = now.kind === 'file' && touch.need !== 'content'
         if (now.kind === 'file' && (same || unread)) {
-          if (!sameOwner({ ...before, mode: 0 }, { ...now, mode: 0 })) own(touch, before, path)
-          // A change of the owner takes the bits away that let it run as another.
-          if (before.mode !== now.mode || (commands.length > length && (before.mode & 0o6000) !== 0))
-            commands.push(`${as(touch)}chmod ${octal(before.mode)} -- ${path}`)
+          rights(touch, before, now, path)
           if (touch.need === 'times' && before.mtime !== now.mtime)
             commands.push(`${as(touch)}touch -m -d '@${before.mtime}' -- ${path}`)
         } else if (!kept) {
@@ -106,23 +118,18 @@ export function wayBack(changed: readonly Changed[]): WayBack {
           )
         } else if (now.kind === 'file') {
           write(index, touch, before.size, path)
-          if (!sameOwner({ ...before, mode: 0 }, { ...now, mode: 0 })) own(touch, before, path)
-          if (before.mode !== now.mode || (before.mode & 0o6000) !== 0)
-            commands.push(`${as(touch)}chmod ${octal(before.mode)} -- ${path}`)
+          // Writing takes these bits away as well.
+          rights(touch, before, (before.mode & RUNS_AS_ANOTHER) === 0 ? now : { ...now, mode: 0 }, path)
         } else if (clear(touch, now, path)) {
           if ((before.mode & OPEN_TO_ALL) !== OPEN_TO_ALL) shut = true
           write(index, touch, before.size, path)
-          own(touch, before, path)
-          commands.push(`${as(touch)}chmod ${octal(before.mode)} -- ${path}`)
+          rights(touch, before, null, path)
         } else stays('cannot be put back: something else stands there now that is no file.')
         break
       }
       case 'folder':
         if (now.kind !== 'folder') stays('cannot be put back: the folder is not there any more.')
-        else {
-          if (!sameOwner({ ...before, mode: 0 }, { ...now, mode: 0 })) own(touch, before, path)
-          if (before.mode !== now.mode) commands.push(`${as(touch)}chmod ${octal(before.mode)} -- ${path}`)
-        }
+        else rights(touch, before, now, path)
         break
       case 'link':
         if (now.kind === 'link' && now.target === before.target) break
@@ -133,9 +140,9 @@ export function wayBack(changed: readonly Changed[]): WayBack {
       case 'hidden':
         break
     }
-    if (commands.length > length) put.push(index)
+    if (commands.length + owners.length > length) put.push(index)
   }
-  const all = [...(shut ? ['umask 077'] : []), ...moves, ...commands]
+  const all = [...(shut ? ['umask 077'] : []), ...moves, ...commands, ...owners]
   const only = parts.length === 1 ? changed[parts[0] ?? 0] : undefined
   if (only !== undefined && only.before.kind === 'file') {
     const reader = { size: only.before.size, path: quoteIfNeeded(only.touch.path) }
