@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Message } from '@jellybrick/dbus-next'
@@ -219,6 +228,22 @@ describe('notices of the desktop', () => {
     await expect.poll(() => dunst?.count()).toBe(1)
   })
 
+  it('after a crash what waits stands once', async () => {
+    dunst = await startDunst(bus)
+    const first = await start()
+    await until('notices', async () => (await statusOf(first.page)).notifications.available)
+    await noticesAlways(first.page)
+    await run(first.page, 'local', `touch ${scratch}/a`)
+    await expect.poll(() => dunst?.count()).toBe(1)
+    await first.kill()
+    expect(await dunst.count()).toBe(1)
+    nomos = await launch({ home: first.home, env: bus.env })
+    await until('it was announced anew', () => (dunst?.urgencies().length ?? 0) === 2)
+    await expect.poll(() => dunst?.count()).toBe(1)
+    await dunst.press('Approve once')
+    await until('the command ran', () => existsSync(`${scratch}/a`))
+  })
+
   it('a signal that somebody else on the bus sends answers nothing', async () => {
     dunst = await startDunst(bus)
     const { page } = await start()
@@ -358,10 +383,14 @@ describe('the tray', () => {
     const card = await run(page, 'local', `touch ${scratch}/a`)
     await expect.poll(async () => (await panel.look()).tip).toBe('Nomos: 1 waits')
     const words = `${scratch}/words`
+    // Under a name that no rule knows.
+    const press = `${scratch}/press`
+    copyFileSync(spawnSync('which', ['dbus-send'], { encoding: 'utf8' }).stdout.trim(), press)
+    chmodSync(press, 0o755)
     const attack = await run(
       page,
       'local',
-      `until [ -f ${words} ]; do sleep 0.1; done; dbus-send --print-reply $(cat ${words})`,
+      `until [ -f ${words} ]; do sleep 0.1; done; ${press} --print-reply $(cat ${words})`,
     )
     await attack.getByTestId('approve').click()
     await expectState(attack, 'running')

@@ -174,5 +174,5 @@ async function nativeDesktop(icon: string): Promise<{ readonly native: NativeDes
   const log = fileLog(home, (text) => redact(text).text)
   if (process.platform !== 'linux') return { native: (await import('./shell/elsewhere')).createElsewhere(), log }
   const { createFreedesktop } = await import('./adapters/freedesktop')
-  return { native: createFreedesktop({ env: process.env, log, icon }), log }
+  return { native: createFreedesktop({ env: process.env, log, icon, home }), log }
 }

@@ -117,8 +117,8 @@ export function createDesktop(config: DesktopConfig): DesktopShell {
   async function readSettings(): Promise<void> {
     const settings = await dispatch(asTray, 'settings.get', {})
     if (!settings.ok) return
-    const { closeToTray, startHidden } = (settings.value as SettingsView).desktop
-    remembered.write({ closeToTray, startHidden })
+    const { closeToTray, startHidden, autostart } = (settings.value as SettingsView).desktop
+    remembered.write({ closeToTray, startHidden, autostart })
   }
 
   /** A look that begins after now. One at a time: whoever asks during one shares the next. */
@@ -323,8 +323,10 @@ export function createDesktop(config: DesktopConfig): DesktopShell {
     status,
     apply(settings) {
       try {
-        // Off in a checkout is what it is anyway.
-        if (settings.autostart !== config.autostart.status().on) config.autostart.apply(settings.autostart)
+        const { available, on } = config.autostart.status()
+        // Where there is no such entry, what was chosen on another day is in nobody's way; only a new choice is refused.
+        const kept = !available && settings.autostart === remembered.read().autostart
+        if (settings.autostart !== on && !kept) config.autostart.apply(settings.autostart)
         return Promise.resolve()
       } catch (error) {
         return Promise.reject(error)

@@ -6,6 +6,7 @@ const Remembered = z.object({
   /** What the settings said last: before the core is there, nothing else can be asked. */
   closeToTray: z.boolean(),
   startHidden: z.boolean(),
+  autostart: z.boolean(),
   /** That it stays in the tray was said once. */
   toldOfTray: z.boolean(),
 })
@@ -23,7 +24,7 @@ export function rememberDesktop(home: string): {
     try {
       known = Remembered.parse(JSON.parse(readFileSync(file, 'utf8')))
     } catch {
-      known = { closeToTray: true, startHidden: false, toldOfTray: false }
+      known = { closeToTray: true, startHidden: false, autostart: false, toldOfTray: false }
     }
     return known
   }

@@ -62,9 +62,11 @@ export async function startDunst(bus: TestBus): Promise<Dunst> {
   async function menuOf(choice: string): Promise<readonly string[]> {
     writeFileSync(wanted, choice)
     writeFileSync(asked, '')
-    await ctl('context')
     let lines: string[] = []
+    let asking = 0
     await until('the menu of dunst', async () => {
+      // While the menu before is still closing, a new one is not opened.
+      if (asking++ % 25 === 0) await ctl('context')
       lines = readFileSync(asked, 'utf8')
         .split('\n')
         .filter((line) => line !== '')

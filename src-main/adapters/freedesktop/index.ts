@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Log, NativeDesktop } from '../../ports'
 import { createBus } from './bus'
 import { createNotices } from './notices'
@@ -9,13 +10,15 @@ export function createFreedesktop(deps: {
   readonly env: NodeJS.ProcessEnv
   readonly log: Log
   readonly icon: string | null
+  /** Nomos's own folder. */
+  readonly home: string
 }): NativeDesktop {
-  const { env, log, icon } = deps
+  const { env, log, icon, home } = deps
   const session = createBus({ kind: 'session', env, log })
   const system = createBus({ kind: 'system', env, log })
   const trayHost = createTrayHost({ bus: session, env, log })
   return {
-    notices: createNotices({ bus: session, log, icon }),
+    notices: createNotices({ bus: session, log, icon, memory: join(home, 'notices.json') }),
     trayHost,
     lock: createScreenLock({ session, system, env, log }),
     async close() {

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { Message, MessageType } from '@jellybrick/dbus-next'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Notices, NoticeText } from '../../ports'
@@ -28,7 +29,7 @@ let test: TestBus
 let notices: Notices
 let actions: [string, string][]
 let against: string | null
-let close: () => void
+const ends: (() => void)[] = []
 beforeEach(async () => {
   test = await startBus()
   actions = []
@@ -36,10 +37,10 @@ beforeEach(async () => {
   const bus = createBus({ kind: 'session', env: test.env, log })
   notices = createNotices({ bus, log, icon: null, against: () => against })
   notices.onAction((key, action) => actions.push([key, action]))
-  close = () => bus.close()
+  ends.push(() => bus.close())
 })
 afterEach(async () => {
-  close()
+  for (const end of ends.splice(0)) end()
   await test.stop()
 })
 
@@ -180,6 +181,25 @@ describe('notices over the bus', () => {
     await until('the answer', () => actions.length > 0)
     expect(actions).toEqual([['a', 'deny']])
   })
+})
+
+it('what stood when Nomos was killed is taken away by the next one', async () => {
+  const one = await server(['actions'])
+  const memory = join(test.folder, 'notices.json')
+  const start = (): Notices => {
+    const bus = createBus({ kind: 'session', env: test.env, log })
+    ends.push(() => bus.close())
+    return createNotices({ bus, log, icon: null, memory, against: () => null })
+  }
+  const killed = start()
+  await killed.show('a', text('1'))
+  await killed.show('b', text('2'))
+  killed.withdraw('a')
+  await until('the withdrawal', () => one.closed.includes(1))
+  const next = start()
+  await next.show('b', text('2'))
+  await until('the dead one is closed', () => one.closed.includes(2))
+  expect(one.closed).toEqual([1, 2])
 })
 
 it('nothing in a text opens a mark', () => {

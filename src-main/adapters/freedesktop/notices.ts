@@ -1,8 +1,12 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { z } from 'zod'
 import type { Log, Notices, NoticeText } from '../../ports'
 import type { Bus } from './bus'
 import { escapeMarkup } from './markup'
 import { reasonAgainst } from './peers'
 
+const BUS = 'org.freedesktop.DBus'
+const BUS_PATH = '/org/freedesktop/DBus'
 const NAME = 'org.freedesktop.Notifications'
 const PATH = '/org/freedesktop/Notifications'
 /** How long a notice may take to be shown, ms. */
@@ -11,8 +15,12 @@ const SHOWN_MS = 4_000
 const RESTART_MS = 1_000
 const LATELY_MS = 1_000
 
+const Remembered = z.object({ owner: z.string(), bus: z.string(), ids: z.array(z.number().int().positive()).max(100) })
+
 interface Server {
   readonly owner: string
+  /** Which bus: its own id, new with each start of it. */
+  readonly bus: string
   readonly name: string
   readonly actions: boolean
   readonly markup: boolean
@@ -31,10 +39,13 @@ export function createNotices(deps: {
   readonly bus: Bus
   readonly log: Log
   readonly icon: string | null
+  /** A file that remembers what stands: after a crash it is taken away, since its buttons are dead. null: nothing is remembered. */
+  readonly memory?: string | null
   /** Whether a process may speak for an operator; null when it may. */
   readonly against?: (pid: number | null) => string | null
 }): Notices {
   const { bus, log } = deps
+  const memory = deps.memory ?? null
   const against = deps.against ?? reasonAgainst
   const standing = new Map<string, Standing>()
   /** Closed a moment ago: some services close a notice before they tell which button did it. */
@@ -44,8 +55,30 @@ export function createNotices(deps: {
   let server: Server | null = null
   let owner: string | null = null
   let startable = false
+  let reached = false
   let problem: string | null = null
   let begun: Promise<void> | null = null
+
+  /** Numbers count for one daemon alone, which is known by its name on the bus and by the bus. */
+  function remember(): void {
+    if (memory === null || server === null) return
+    const ids = [...standing.values()].flatMap(({ id }) => (id === null ? [] : [id]))
+    try {
+      writeFileSync(memory, JSON.stringify({ owner: server.owner, bus: server.bus, ids }), { mode: 0o600 })
+    } catch {
+      // Then a dead notice may stand after a crash.
+    }
+  }
+
+  function closeForgotten(at: Server): void {
+    if (memory === null) return
+    try {
+      const last = Remembered.parse(JSON.parse(readFileSync(memory, 'utf8')))
+      if (last.owner === at.owner && last.bus === at.bus) for (const id of last.ids) close(id)
+    } catch {
+      // Nothing was remembered, or nothing that can be read.
+    }
+  }
 
   const changed = (): void => {
     for (const listener of changeListeners) listener()
@@ -64,15 +97,20 @@ export function createNotices(deps: {
     if (found === null) throw new Error('the notification service went away')
     const reason = against(await bus.pidOf(found))
     if (reason !== null) throw new Error(`what answers as the notification service is not trusted: ${reason}`)
+    const [id] = await bus.call({ to: BUS, path: BUS_PATH, interface: BUS, member: 'GetId' })
     const can = Array.isArray(capabilities) ? capabilities : []
+    const first = server === null && !reached
     server = {
       owner: found,
+      bus: String(id),
       name: typeof name === 'string' && name !== '' ? name.slice(0, 60) : 'the desktop',
       actions: can.includes('actions'),
       markup: can.includes('body-markup'),
     }
     owner = found
     problem = null
+    reached = true
+    if (first) closeForgotten(server)
     changed()
     return server
   }
@@ -107,6 +145,7 @@ export function createNotices(deps: {
         return true
       }
       entry.id = id
+      remember()
       return true
     } catch (error) {
       problem = error instanceof Error ? error.message : String(error)
@@ -184,6 +223,7 @@ export function createNotices(deps: {
         if (found === null || typeof id !== 'number') return
         // Put away by the operator: it still waits, and is not put up again by itself.
         standing.delete(found.key)
+        remember()
         lately.set(id, found)
         setTimeout(() => lately.delete(id), LATELY_MS).unref()
       })
@@ -191,12 +231,7 @@ export function createNotices(deps: {
         const now = await bus.owner(NAME)
         if (now !== null) await reach()
         else {
-          const [names] = await bus.call({
-            to: 'org.freedesktop.DBus',
-            path: '/org/freedesktop/DBus',
-            interface: 'org.freedesktop.DBus',
-            member: 'ListActivatableNames',
-          })
+          const [names] = await bus.call({ to: BUS, path: BUS_PATH, interface: BUS, member: 'ListActivatableNames' })
           startable = Array.isArray(names) && names.includes(NAME)
         }
       } catch (error) {
@@ -225,6 +260,7 @@ export function createNotices(deps: {
       const entry = standing.get(key)
       if (entry === undefined) return
       standing.delete(key)
+      remember()
       if (entry.id !== null) close(entry.id)
     },
     onAction: (listener) => void actionListeners.add(listener),
