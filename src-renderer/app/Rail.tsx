@@ -21,7 +21,8 @@ export function Rail() {
     <nav aria-label="Rooms" className="frame-rail">
       {ROOMS.map((name, index) => {
         const badge = name === 'approvals' && waiting > 0
-        const label = badge ? `${ROOM_LABEL[name]}, ${waiting} waiting` : ROOM_LABEL[name]
+        const count = waiting > 999 ? '999+' : String(waiting)
+        const label = badge ? `${ROOM_LABEL[name]}, ${count} waiting` : ROOM_LABEL[name]
         return (
           <button
             aria-current={room === name ? 'page' : undefined}
@@ -39,11 +40,10 @@ export function Rail() {
             <Icon name={name} size={20} />
             {badge ? (
               <span
-                aria-hidden="true"
                 className="tabular absolute top-0.5 right-0 min-w-4 rounded-full bg-change px-1 text-center font-semibold text-meta text-page leading-4"
                 data-testid="waiting-badge"
               >
-                {waiting > 99 ? '99+' : waiting}
+                {count}
               </span>
             ) : null}
           </button>

@@ -28,7 +28,11 @@ function Row({ view, result }: { readonly view: ExecutionView; readonly result: 
   const lines = view.command.split('\n')
   const long = lines.length > LINES + 2
   return (
-    <li className="space-y-1 rounded border border-line bg-page px-3 py-2" data-testid={`approve-all-${view.id}`}>
+    <li
+      className="out-of-sight space-y-1 rounded border border-line bg-page px-3 py-2"
+      data-testid={`approve-all-${view.id}`}
+      style={{ containIntrinsicBlockSize: 'auto 70px' }}
+    >
       <div className="flex flex-wrap items-center gap-x-3">
         <RiskBadge risk={view.risk} />
         <span className="min-w-0 break-all font-mono text-code">

@@ -103,6 +103,10 @@ const STEPS = {
     })
     await page.waitForTimeout(400)
   },
+  end: async (page) =>
+    page.getByRole('region', { name: 'Conversation' }).evaluate((box) => {
+      box.scrollTop = box.scrollHeight
+    }),
   queued: async (page) => {
     await page.getByTestId('composer').fill('and then the logs')
     await page.getByTestId('send').click()

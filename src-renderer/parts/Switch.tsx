@@ -27,7 +27,7 @@ export function Switch({
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         aria-label={name}
         aria-labelledby={name === undefined ? `${id}-label` : undefined}
-        className={`mt-0.5 flex h-4 w-7 shrink-0 items-center rounded-full border px-px ${on ? 'border-ink bg-ink' : 'border-edge bg-raised'}`}
+        className={`mt-0.5 flex h-4 w-7 shrink-0 items-center rounded-full border px-px ${on ? 'border-ink bg-ink' : 'border-edge bg-raised'} ${disabled ? 'opacity-60' : ''}`}
         data-testid={testId}
         disabled={disabled}
         onClick={() => onChange(!on)}
@@ -41,7 +41,11 @@ export function Switch({
       <div className="min-w-0">
         {/* biome-ignore lint/a11y/useKeyWithClickEvents: the switch beside it takes the keys */}
         {/* biome-ignore lint/a11y/noStaticElementInteractions: a larger place to click for the switch beside it */}
-        <span className="text-ink" id={`${id}-label`} onClick={() => (disabled ? undefined : onChange(!on))}>
+        <span
+          className={disabled ? 'text-ink-3' : 'text-ink'}
+          id={`${id}-label`}
+          onClick={() => (disabled ? undefined : onChange(!on))}
+        >
           {label}
         </span>
         {hint === undefined ? null : (

@@ -145,6 +145,11 @@ export function History({ elsewhere }: { readonly elsewhere: ReadonlySet<string>
     } catch (error) {
       if (mine !== latest.current) return
       setFailure(failureOf(error))
+      // What was found for something else must not stand under these filters.
+      if (before === null) {
+        setIds(null)
+        setMore(false)
+      }
     }
     setBusy(false)
   }, [])

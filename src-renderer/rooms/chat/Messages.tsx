@@ -68,10 +68,8 @@ function Notice({ message }: { readonly message: Message }) {
 /** What Nomos tells of a run, in one faint line: it started long ago, ended, was denied. */
 function SystemEvent({ text, executionId }: { readonly text: string; readonly executionId: string }) {
   return (
-    <p className="flex flex-wrap gap-x-2 text-meta text-ink-3 leading-[22px]" data-testid="system-event">
-      <span className="min-w-0 break-words">
-        <Visible text={text} />
-      </span>
+    <p className="break-words text-meta text-ink-3 leading-[22px]" data-testid="system-event">
+      <Visible text={text} />{' '}
       <button
         aria-label={`Show its card: ${visibleText(text).slice(0, 80)}`}
         className="link"

@@ -18,7 +18,7 @@ export function Desktop({ settings }: { readonly settings: SettingsView }) {
   const [failure, setFailure] = useState<Failure | null>(null)
   const save = (patch: Partial<DesktopSettings>): void => void saveDesktop(patch).then(setFailure)
   const found = (sentence: string, testId: string) => (
-    <p className="break-words text-meta text-ink-3" data-testid={testId}>
+    <p className="break-words pl-9 text-meta text-ink-3" data-testid={testId}>
       <Visible text={sentence} />
     </p>
   )
@@ -38,7 +38,9 @@ export function Desktop({ settings }: { readonly settings: SettingsView }) {
           <div className="space-y-2">
             <Switch
               disabled={!status.tray.available}
-              hint="Requests still reach you as notices and in the tray menu. Quit is in that menu."
+              {...(status.tray.available
+                ? { hint: 'Requests still reach you as notices and in the tray menu. Quit is in that menu.' }
+                : {})}
               label="Closing the window keeps Nomos in the tray"
               on={desktop.closeToTray && status.tray.available}
               onChange={(closeToTray) => save({ closeToTray })}
@@ -46,7 +48,7 @@ export function Desktop({ settings }: { readonly settings: SettingsView }) {
             />
             <Switch
               disabled={!status.tray.available}
-              hint="Only its icon in the tray; a click on it opens the window."
+              {...(status.tray.available ? { hint: 'Only its icon in the tray; a click on it opens the window.' } : {})}
               label="Start hidden"
               on={desktop.startHidden && status.tray.available}
               onChange={(startHidden) => save({ startHidden })}
@@ -73,8 +75,10 @@ export function Desktop({ settings }: { readonly settings: SettingsView }) {
               testId="desktop-notifications"
               value={desktop.notifications}
             />
-            {found(status.notifications.sentence, 'desktop-notifications-status')}
-            {found(status.lock.sentence, 'desktop-lock-status')}
+            <div className="-ml-3 space-y-0.5">
+              {found(status.notifications.sentence, 'desktop-notifications-status')}
+              {found(status.lock.sentence, 'desktop-lock-status')}
+            </div>
           </div>
         </>
       )}
