@@ -135,6 +135,7 @@ for (const theme of ['dark', 'light']) {
       { scene: 'desk', room: 'chat', theme, size },
       { scene: 'desk', room: 'chat', theme, size, step: 'queued' },
     )
+    shots.push({ scene: 'desk', room: 'chat', theme, size, step: 'end' })
     shots.push({ scene: 'desk', room: 'fleet', theme, size })
     shots.push(
       { scene: 'many', room: 'approvals', theme, size },
