@@ -82,6 +82,9 @@ interface Ready extends Taken {
   readonly entry: Readonly<Record<string, unknown>>
 }
 
+/** Refused at the last moment, or the core ended in the moment between the claim and that. */
+const NEVER_KEPT: ReadonlySet<string> = new Set(['drift', 'undo_not_kept', 'core_ended'])
+
 const isReady = (taken: Taken): taken is Ready => 'rows' in taken && 'entry' in taken
 
 export function createUndo(deps: UndoDeps): Undo {
@@ -275,14 +278,13 @@ export function createUndo(deps: UndoDeps): Undo {
 
   function stateOf(execution: ExecutionView): UndoState | null {
     const promised = (execution.undo?.items ?? []).some(({ canPutBack }) => canPutBack)
-    if (!promised || execution.startedAt === null || execution.failure === 'undo_not_kept') return null
+    if (!promised || execution.startedAt === null) return null
     if (!FINAL_STATES.includes(execution.state)) return null
     const gone = (sentence: string): UndoState => ({ state: 'gone', executionId: null, sentence })
     const rows = rowsOf(execution.id)
     const asked = askedOf(execution, rows)
     if (asked !== null) return asked
-    // Refused at the last moment, it never came to be kept.
-    if (rows.length === 0) return execution.failure === 'drift' ? null : gone(GONE_SENTENCE)
+    if (rows.length === 0) return NEVER_KEPT.has(execution.failure ?? '') ? null : gone(GONE_SENTENCE)
     if (rows.every(({ kept, after }) => after !== null && asBefore(kept, after))) return null
     if (rows.some(({ row }) => row.at < clock.now() - KEPT_MS)) return gone(GONE_SENTENCE)
     if (rows.some(({ row }) => row.sealed) && !secrets.available)

@@ -2,7 +2,7 @@ import { segmentsOf } from '../policy/segments'
 import { duplicates, toNull } from '../risk/classify'
 import { harmlessAssignment } from '../risk/match'
 import { sedOnlyPrints } from '../risk/sed'
-import { findInvisible, type ParsedShell, parseShell, type Redirection, type SimpleCommand } from '../shell'
+import { findInvisible, parseShell, type Redirection, type SimpleCommand } from '../shell'
 import { quoteAll } from './quote'
 import type { FileProgram, StateProgram, UndoRules } from './rules'
 
@@ -90,8 +90,9 @@ export function lastName(path: string): string | null {
  * loops, substitutions, functions, characters nobody sees, or when it goes to a folder that is not known.
  */
 export function understand(command: string, given: Understanding): Understood | null {
-  const commands = plainCommands(command)
-  if (commands === null) return null
+  const flat = plainCommands(command)
+  if (flat === null) return null
+  const { text, commands } = flat
   const changes: Change[] = []
   let partly = false
   let { cwd } = given
@@ -102,7 +103,7 @@ export function understand(command: string, given: Understanding): Understood | 
       // From here on paths, or the shell itself, would be other ones.
       const next = commands[index + 1]
       const go = index === 0 && argv !== null && simple.redirections.length === 0 ? folderGoneTo(argv, cwd) : null
-      if (go === null || next === undefined || !/^[ \t\n]*&&[ \t\n]*$/.test(command.slice(simple.end, next.start)))
+      if (go === null || next === undefined || !/^[ \t\n]*&&[ \t\n]*$/.test(text.slice(simple.end, next.start)))
         return null
       cwd = go
       continue
@@ -129,41 +130,50 @@ function folderGoneTo(argv: readonly string[], cwd: string | null): string | nul
   return to.startsWith('/') ? to : null
 }
 
-/** The simple commands of a text that is nothing but these, with redirections and here-documents; null for anything else. */
-function plainCommands(command: string): readonly SimpleCommand[] | null {
-  if (command.includes('\0') || command.includes("$'") || /\p{Surrogate}/u.test(command)) return null
-  if (findInvisible(command) !== null) return null
-  const parsed = parseShell(command)
-  if (!understoodText(parsed)) return null
-  let flat: ParsedShell = parsed
-  let text = command
-  for (let round = 0; round < MAX_DOCUMENTS && !flat.plain; round++) {
-    const without = withoutDocument(text, flat.commands)
-    if (without === null) return null
-    text = without
-    flat = parseShell(text)
-    if (!understoodText(flat)) return null
-  }
-  if (!flat.plain || flat.commands.length !== parsed.commands.length) return null
-  const still = parsed.commands.every(
-    ({ place }) => !place.background && place.enclosures.length === 0 && place.functionName === null,
-  )
-  return still && parsed.commands.length > 0 ? parsed.commands : null
+interface Flat {
+  /** Without its here-documents; places of the commands are of this text. */
+  readonly text: string
+  readonly commands: readonly SimpleCommand[]
 }
 
-const understoodText = ({ findings, functions, tooLarge, tooDeep }: ParsedShell): boolean =>
-  findings.length === 0 && functions.length === 0 && !tooLarge && !tooDeep
+/** The simple commands of a text that is nothing but these, with redirections and here-documents; null for anything else. */
+function plainCommands(command: string): Flat | null {
+  if (command.includes('\0') || command.includes("$'") || /\p{Surrogate}/u.test(command)) return null
+  if (findInvisible(command) !== null) return null
+  let text = command
+  for (let round = 0; round <= MAX_DOCUMENTS; round++) {
+    const { commands, plain, findings, functions, tooLarge, tooDeep } = parseShell(text)
+    if (tooLarge || tooDeep) return null
+    const documents = commands.flatMap(({ redirections }) => redirections).filter(({ operator }) => operator === '<<')
+    const [document] = documents
+    if (document === undefined) {
+      const understood = plain && findings.length === 0 && functions.length === 0 && commands.length > 0
+      const still = commands.every(
+        ({ place }) => !place.background && place.enclosures.length === 0 && place.functionName === null,
+      )
+      return understood && still ? { text, commands } : null
+    }
+    // What follows a document on lines of its own is only read well without it.
+    const without = withoutDocument(text, document)
+    if (without === null) return null
+    text = without
+  }
+  return null
+}
 
-/** The text without its first here-document, which is all that keeps it from being plain; null when it cannot be cut out cleanly. */
-function withoutDocument(text: string, commands: readonly SimpleCommand[]): string | null {
-  const document = commands.flatMap(({ redirections }) => redirections).find(({ operator }) => operator === '<<')
-  if (document === undefined || document.body === null) return null
-  const from = text.indexOf('\n', document.end) + 1
-  if (from === 0 || !text.startsWith(document.body, from)) return null
-  const body = from + document.body.length
-  const closing = text.indexOf('\n', body)
-  const to = closing < 0 ? text.length : closing + 1
-  return `${text.slice(0, document.start)}${text.slice(document.end, from)}${text.slice(to)}`
+/** The text without a here-document, which is only read and not run; null when it cannot be cut out cleanly. */
+function withoutDocument(text: string, document: Redirection): string | null {
+  const { start, end, body, fdVariable } = document
+  const [, quote = '', word] = /^\d*<<[ \t]*(['"]?)([A-Za-z0-9_.-]+)\1$/.exec(text.slice(start, end)) ?? []
+  if (word === undefined || body === null || fdVariable !== null) return null
+  // Without quotes around its word, substitutions in it are run.
+  if (quote === '' && /[`$\\]/.test(body)) return null
+  const from = text.indexOf('\n', end) + 1
+  if (from === 0 || !text.startsWith(body, from)) return null
+  const closing = from + body.length
+  const after = text.indexOf('\n', closing)
+  if (text.slice(closing, after < 0 ? text.length : after) !== word) return null
+  return `${text.slice(0, start)}${text.slice(end, from)}${after < 0 ? '' : text.slice(after + 1)}`
 }
 
 /** The literal words of a command with harmless variables before them; null when one is only known when it runs. */
