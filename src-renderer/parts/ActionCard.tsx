@@ -628,8 +628,9 @@ function Preview({ view, preview = null, actions }: Pick<ActionCardProps, 'view'
             aria-label={`${word}: ${visibleText(label)}: ${nameOf(view)}`}
             className="btn btn-small"
             data-testid="preview"
-            disabled={preview?.kind === 'busy'}
-            onClick={actions.preview}
+            // Not `disabled`: that would take the focus from it while it looks, and Esc would close nothing.
+            aria-disabled={preview?.kind === 'busy'}
+            onClick={() => (preview?.kind === 'busy' ? undefined : actions.preview())}
             ref={opener}
             type="button"
           >
