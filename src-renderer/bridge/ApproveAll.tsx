@@ -5,6 +5,7 @@ import { CommandText } from '../parts/CommandText'
 import { Dialog } from '../parts/Dialog'
 import { FailureText } from '../parts/FailureText'
 import { Fold } from '../parts/Fold'
+import { focusIfLost } from '../parts/focus'
 import { counted } from '../parts/time'
 import { Visible } from '../parts/Visible'
 import { cardState, principalWord } from '../parts/words'
@@ -113,7 +114,10 @@ export function ApproveAll() {
         return
       }
       setResults(answered.results)
-      if (answered.results.every(({ ok }) => ok)) close()
+      if (!answered.results.every(({ ok }) => ok)) return
+      close()
+      // The button that opened this may have gone with what it counted.
+      focusIfLost(() => document.getElementById('main'))
     })
   }
   const shown =

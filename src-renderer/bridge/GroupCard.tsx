@@ -1,8 +1,9 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { ExecutionView, Failure } from '../../src-preload/contract'
 import { StateBadge } from '../parts/badges'
 import { FailureText } from '../parts/FailureText'
 import { Fold } from '../parts/Fold'
+import { focusIfLost } from '../parts/focus'
 import { clock } from '../parts/time'
 import { useNow } from '../parts/useNow'
 import { Visible } from '../parts/Visible'
@@ -50,6 +51,7 @@ function GroupAnswer({ ids }: { readonly ids: readonly string[] }) {
   const [busy, setBusy] = useState<'approve' | 'deny' | null>(null)
   const [failure, setFailure] = useState<Failure | null>(null)
   const [refused, setRefused] = useState<readonly string[]>([])
+  const box = useRef<HTMLDivElement>(null)
   const now = useNow(60_000)
   const members = ids.flatMap((id) => byId[id] ?? [])
   const waiting = members.filter((view) => view.state === 'pending_approval')
@@ -58,17 +60,20 @@ function GroupAnswer({ ids }: { readonly ids: readonly string[] }) {
   const name =
     first === undefined ? '' : visibleText(`${first.command.split('\n')[0]?.slice(0, 60)} on ${first.target}`)
   const answer = (kind: 'approve' | 'deny'): void => {
+    // The buttons go away with what they answer; the keyboard stays on the card.
+    const card = box.current?.closest<HTMLElement>('[data-card]')
     setBusy(kind)
     setFailure(null)
     setRefused([])
     void answerMany(waiting, kind).then((answered) => {
       setBusy(null)
+      focusIfLost(() => card)
       if ('failure' in answered) setFailure(answered.failure)
       else setRefused(answered.results.filter(({ ok }) => !ok).map(({ sentence }) => sentence))
     })
   }
   return (
-    <div className="space-y-2">
+    <div className="space-y-2" ref={box}>
       <ul aria-label="Who asks" className="space-y-0.5 text-ink-2">
         {members.map((view) => (
           <Asker key={view.id} lead={first ?? members[0]} now={now} view={view} />

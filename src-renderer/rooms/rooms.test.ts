@@ -5,7 +5,7 @@ import { execution, ledger, message, targets } from '../dev/fixtures'
 import { sentenceOf } from './activity/sentences'
 import { queryOf } from './approvals/filters'
 import { completionsFor } from './chat/completion'
-import { linesOf } from './chat/turns'
+import { linesOf, noticeKind } from './chat/turns'
 import { EMPTY_FORM, fieldOf, formOf, inputOf } from './fleet/form'
 
 describe('completion', () => {
@@ -18,6 +18,17 @@ describe('completion', () => {
     expect(completionsFor('/run local ls', targets)).toEqual([])
     expect(completionsFor('', targets)).toEqual([])
     expect(completionsFor('run', targets)).toEqual([])
+  })
+})
+
+describe('lines of Nomos itself', () => {
+  it('are faults only where something went wrong', () => {
+    const error = (code: string) => ({ code, retry: false })
+    expect(noticeKind({ error: null, executionId: null })).toBe('note')
+    expect(noticeKind({ error: error('note'), executionId: null })).toBe('note')
+    expect(noticeKind({ error: null, executionId: 'exe_1' })).toBe('event')
+    expect(noticeKind({ error: error('model_failed'), executionId: null })).toBe('fault')
+    expect(noticeKind({ error: error('denied_repeatedly'), executionId: 'exe_1' })).toBe('fault')
   })
 })
 

@@ -13,7 +13,7 @@ import { Markdown } from '../../parts/Markdown'
 import { clock, counted } from '../../parts/time'
 import { Visible } from '../../parts/Visible'
 import { visibleText } from '../../parts/visible'
-import { type CallLine, linesOf } from './turns'
+import { type CallLine, linesOf, noticeKind } from './turns'
 
 function Calls({ calls }: { readonly calls: readonly CallLine[] }) {
   return (
@@ -34,7 +34,7 @@ function Calls({ calls }: { readonly calls: readonly CallLine[] }) {
   )
 }
 
-function Notice({ message }: { readonly message: Message }) {
+function Notice({ message, error }: { readonly message: Message; readonly error: boolean }) {
   const [failure, setFailure] = useState<Failure | null>(null)
   const [busy, setBusy] = useState(false)
   const retry = (): void => {
@@ -44,8 +44,6 @@ function Notice({ message }: { readonly message: Message }) {
       setBusy(false)
     })
   }
-  // A note is no fault: Nomos says with it what words of the operator did.
-  const error = message.error !== null && message.error.code !== 'note'
   return (
     <div
       className={`flex flex-wrap items-start gap-2 ${error ? 'text-destructive' : 'text-ink-2'}`}
@@ -106,10 +104,10 @@ const MessageLine = memo(function MessageLine({
         )}
       </span>
       <div className={message.role === 'notice' ? 'min-w-0 text-ui leading-[22px]' : 'min-w-0'}>
-        {message.role !== 'notice' ? null : message.executionId === null || message.error !== null ? (
-          <Notice message={message} />
-        ) : (
+        {message.role !== 'notice' ? null : noticeKind(message) === 'event' && message.executionId !== null ? (
           <SystemEvent executionId={message.executionId} text={text} />
+        ) : (
+          <Notice error={noticeKind(message) === 'fault'} message={message} />
         )}
         {message.role === 'user' || message.role === 'run' ? (
           <p className="whitespace-pre-wrap break-words">

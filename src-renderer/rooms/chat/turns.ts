@@ -11,6 +11,16 @@ export type Line =
   | { readonly kind: 'message'; readonly message: Message; readonly calls: readonly CallLine[] }
   | { readonly kind: 'card'; readonly id: string; readonly executionId: string }
 
+/** What a line of Nomos itself is: told of one run (`event`), of what words did or what was set (`note`), or of something that went wrong. */
+export type NoticeKind = 'event' | 'note' | 'fault'
+
+/** Which of them a notice is. */
+export function noticeKind({ error, executionId }: Pick<Message, 'error' | 'executionId'>): NoticeKind {
+  // A note is kept with its code where the agent has to read it too; that makes no fault of it.
+  if (error !== null && error.code !== 'note') return 'fault'
+  return executionId === null ? 'note' : 'event'
+}
+
 /**
  * Puts calls and their results together: a call that became an execution is a card in its place, every other call stands under
  * the message that made it.
