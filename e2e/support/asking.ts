@@ -37,7 +37,7 @@ export function answer(
 }
 
 /** Sets the model as the settings form does, without going there. */
-export async function useModel(page: Page, baseUrl: string): Promise<void> {
+export async function setModel(page: Page, baseUrl: string): Promise<void> {
   await ask(page, 'settings.saveModel', { baseUrl, model: 'scripted', apiKey: null })
   await expect(page.getByTestId('composer')).toHaveAttribute('placeholder', /Message/)
 }
