@@ -297,7 +297,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     secrets,
     // They look at files and start nothing; what a state is told by is a command, and goes through the gate.
     inspectors: [local, ssh],
-    readState: createUndoReads({ gate: () => gate, store, feed, clock }),
+    reads: createUndoReads({ gate: () => gate, store, feed, clock }),
     macKey: key,
     rules: loadRules,
     undoRules: loadUndo,

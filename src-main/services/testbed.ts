@@ -157,7 +157,7 @@ export function createTestbed(
           log: silentLog,
           secrets: options.keyring === false ? NO_SECRETS : testSecrets,
           inspectors: [options.inspector ?? createLocalRunner()],
-          readState: createUndoReads({ gate: () => gate, store, feed, clock }),
+          reads: createUndoReads({ gate: () => gate, store, feed, clock }),
           macKey: Buffer.alloc(32, 7),
           rules: () => rules,
           undoRules: () => undoRules,

@@ -18,12 +18,12 @@ import {
 } from '../domain/undo'
 import type { Inspector, InspectWish, PathSeen, Secrets } from '../ports'
 import type { Kept, Place } from './undo-kept'
-import type { ReadState } from './undo-reads'
+import type { UndoReads } from './undo-reads'
 import { inBytes, MOST_FILE_BYTES, MOST_RUN_BYTES } from './undo-words'
 
 export interface UndoLookDeps {
   readonly inspectors: readonly Inspector[]
-  readonly readState: ReadState
+  readonly reads: UndoReads
   readonly secrets: Secrets
   readonly macKey: Uint8Array
   readonly rules: () => RuleSet
@@ -233,7 +233,7 @@ export function createUndoLook(deps: UndoLookDeps): UndoLook {
       item: { kind, subject, canPutBack: false, sentence, bytes: null },
       keep: null,
     })
-    const answer = await deps.readState(target, commandOf(word, carried, program.read, name))
+    const answer = await deps.reads.state(target, commandOf(word, carried, program.read, name))
     if (!answer.ok) return no(`Its state is not known: ${answer.why}`)
     if (answer.exitCode !== 0) return no('Its state is not known: it is not there, or may not be looked at.')
     const all = statesIn(program, answer.text)
@@ -325,14 +325,14 @@ export function createUndoLook(deps: UndoLookDeps): UndoLook {
     async states({ program, word, carried }, name, target) {
       const known = programOf(program)
       if (known === undefined) return null
-      const answer = await deps.readState(target, commandOf(word, carried, known.read, name))
+      const answer = await deps.reads.state(target, commandOf(word, carried, known.read, name))
       return answer.ok && answer.exitCode === 0 ? statesIn(known, answer.text) : null
     },
 
     async owner({ program, word }, name, target) {
       const read = programOf(program)?.rename?.read
       if (read === undefined) return null
-      const answer = await deps.readState(target, commandOf(word, [], read, name))
+      const answer = await deps.reads.state(target, commandOf(word, [], read, name))
       const id = answer.ok && answer.exitCode === 0 ? answer.text.trim() : ''
       return id === '' ? null : id
     },

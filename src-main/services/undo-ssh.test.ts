@@ -85,6 +85,18 @@ describe.skipIf(sshdPath() === null)('undo at a host', () => {
     rmSync(at('roots'))
   })
 
+  it('is not logged in to where reads are asked about', async () => {
+    put('f', 'one')
+    bed.policy.switches = { askAboutEverything: true, pauseAutomatic: false }
+    const before = sshd.log()
+    const asked = await ask('echo two > f')
+    expect(asked).toMatchObject({
+      state: 'pending_approval',
+      undo: { verdict: 'unknown', sentence: expect.stringContaining('The policy does not let anything be read there') },
+    })
+    expect(sshd.log()).toBe(before)
+  })
+
   it('puts nothing back at another machine of the same name', async () => {
     put('f', 'one')
     const changed = await done(await ask('echo two > f'))

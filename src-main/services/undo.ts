@@ -108,6 +108,9 @@ export function createUndo(deps: UndoDeps): Undo {
         user: prepared.user,
         hostKeys: prepared.hostKeys,
       }
+      // Another machine is logged in to for this, and nobody has agreed to anything yet.
+      const refusal = place.kind === 'local' ? null : await deps.reads.refusal(resolved.target.slug)
+      if (refusal !== null) throw new Error(refusal)
       const found = await look.at(place, resolved.target.slug, asked.command, asked.cwd)
       if (found === null) return null
       if (found === 'unknown') return { verdict: 'unknown', sentence: UNKNOWN_SENTENCE, items: [] }
