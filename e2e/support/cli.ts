@@ -61,3 +61,48 @@ export function atTerminal(
     })
   })
 }
+
+/** An operator at a terminal who has been shown the code of a command and has not typed it yet. */
+export interface OperatorAt {
+  /** Resolves once the code stands there, or the command has ended without asking. */
+  readonly asked: Promise<void>
+  /** Types the code and waits for the end. */
+  answer(): Promise<{ status: number | null; output: string }>
+}
+
+/** The same as `atTerminal`, in two steps: so that an answer can be held back until others are on their way. */
+export function operatorAt(home: string, args: readonly string[]): OperatorAt {
+  const line = [process.execPath, program, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
+  const child = spawn('script', ['-qfec', line, '/dev/null'], {
+    env: environment(home),
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  let output = ''
+  let code: string | null = null
+  let known: () => void = () => {}
+  const asked = new Promise<void>((go) => {
+    known = go
+  })
+  child.stdout.on('data', (bytes: Buffer) => {
+    output += bytes.toString('utf8').replace(/\x1b\[[0-9;]*[A-Za-z]/g, '')
+    const found = /code within a minute: (\S+) > ?$/.exec(output)
+    if (found === null) return
+    code = found[1] ?? null
+    known()
+  })
+  const ended = new Promise<number | null>((done) => {
+    const timer = setTimeout(() => child.kill(), 60_000)
+    child.on('exit', (status) => {
+      clearTimeout(timer)
+      known()
+      done(status)
+    })
+  })
+  return {
+    asked,
+    async answer() {
+      if (code !== null) child.stdin.write(`${code}\n`)
+      return { status: await ended, output }
+    },
+  }
+}
