@@ -30,6 +30,8 @@ export type Change =
       readonly inside: boolean | null
       readonly follows: boolean
       readonly recursive: boolean
+      /** What is made may be a link. */
+      readonly links: boolean
       readonly sudo: boolean
     }
   | { readonly kind: 'folder'; readonly path: string; readonly parents: boolean; readonly sudo: boolean }
@@ -342,6 +344,7 @@ function changedFiles(
           inside,
           follows,
           recursive: has(recursive),
+          links: program.links === true,
           sudo,
         },
       ]

@@ -36,6 +36,8 @@ const FileProgram = z.strictObject({
   parents: OptionNames.optional(),
   /** A link at the end of a path is followed, so that another file is changed than is named. */
   follows: z.boolean().optional(),
+  /** It makes links: what is written to them afterwards goes elsewhere. */
+  links: z.boolean().optional(),
   /** The operand before is a script of sed, which must do no more than edit; `-i` may name an ending for a copy. */
   sed: z.boolean().optional(),
   ...Examples,

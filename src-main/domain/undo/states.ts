@@ -65,8 +65,10 @@ export function touchesOf(changes: readonly Change[], stateOf: (path: string) =>
     const state = stateOf(path)
     return (made.get(path) ?? state.kind) === 'folder' || (!made.has(path) && state.kind === 'link' && state.toFolder)
   }
+  /** Where an earlier command may have put a link: what follows it there changes another file. */
+  const mayBeLinks = new Set<string>()
   const add = (one: Omit<Touch, 'tree' | 'tangled'> & { readonly tree?: boolean }): void => {
-    const touch: Touch = { tree: false, tangled: false, ...one }
+    const touch: Touch = { tree: false, tangled: one.follows && mayBeLinks.has(one.path), ...one }
     const before = found.get(touch.path)
     if (before === undefined) {
       found.set(touch.path, touch)
@@ -82,7 +84,7 @@ export function touchesOf(changes: readonly Change[], stateOf: (path: string) =>
       // Changed twice it would not be the same that comes back.
       goes: before.goes === touch.goes ? before.goes : null,
       tree: before.tree || touch.tree,
-      tangled: false,
+      tangled: before.tangled || touch.tangled,
     })
   }
   for (const change of changes) {
@@ -116,6 +118,9 @@ export function touchesOf(changes: readonly Change[], stateOf: (path: string) =>
             const tree = folder && recursive
             add({ path, need: 'content', follows, recursive: tree, sudo, goes: null, tree })
           }
+          const plain = !change.links && (made.get(source) ?? stateOf(source).kind) === 'file'
+          if (!plain || mayBeLinks.has(source)) mayBeLinks.add(path)
+          else mayBeLinks.delete(path)
           made.set(path, folder ? 'folder' : 'file')
         }
         break
@@ -129,7 +134,7 @@ export function touchesOf(changes: readonly Change[], stateOf: (path: string) =>
   const replaced = all.filter(({ need }) => need === 'content' || need === 'place')
   return all.map((touch) => ({
     ...touch,
-    tangled: replaced.some(({ path }) => path !== touch.path && touch.path.startsWith(`${path}/`)),
+    tangled: touch.tangled || replaced.some(({ path }) => path !== touch.path && touch.path.startsWith(`${path}/`)),
   }))
 }
 

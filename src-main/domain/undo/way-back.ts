@@ -116,10 +116,11 @@ export function wayBack(changed: readonly Changed[]): WayBack {
               ? 'cannot be put back: its content was not kept.'
               : `cannot be moved back: it is not at ${touch.goes} any more.`,
           )
-        } else if (now.kind === 'file') {
+        } else if (now.kind === 'file' && now.id === before.id) {
           write(index, touch, before.size, path)
           // Writing takes these bits away as well.
           rights(touch, before, (before.mode & RUNS_AS_ANOTHER) === 0 ? now : { ...now, mode: 0 }, path)
+          // Another file under this name may have a second name elsewhere, under which it is to stay as it is.
         } else if (clear(touch, now, path)) {
           if ((before.mode & OPEN_TO_ALL) !== OPEN_TO_ALL) shut = true
           write(index, touch, before.size, path)
