@@ -46,6 +46,7 @@ export interface DesktopShell {
 const TOLD = 'nomos:tray'
 /** Many changes of one moment are one look. */
 const LOOK_MS = 150
+const LATE_MS = 5_000
 /** A panel that is started anew takes its icons back; without one for longer than this a window is opened, or nobody could reach Nomos. */
 const PANEL_MS = 10_000
 
@@ -204,7 +205,10 @@ export function createDesktop(config: DesktopConfig): DesktopShell {
 
   async function settleIcon(from: NativeDesktop, made: TrayIcon): Promise<void> {
     const taken = await from.trayHost.registered()
-    if (icon !== made || taken === registered) return
+    if (icon !== made) return
+    // A slow panel takes it later.
+    if (!taken) setTimeout(() => void settleIcon(from, made), LATE_MS).unref()
+    if (taken === registered) return
     registered = taken
     if (taken && withoutPanel !== null) {
       clearTimeout(withoutPanel)

@@ -47,6 +47,8 @@ export function createEnding({ running, stays }: EndingConfig): Ending {
       if (!last || quitting || agreed.has(window) || stays() || running() === 0) return true
       ask(window, 'Closing the last window ends Nomos and stops what it runs.', 'Stop and close', () => {
         agreed.add(window)
+        // What follows from this close was agreed to with it.
+        quitting = BrowserWindow.getAllWindows().length === 1 && !stays()
         if (!window.isDestroyed()) window.close()
       })
       return false
