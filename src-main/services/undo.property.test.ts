@@ -51,6 +51,9 @@ const FORMS = [
   'cat X | tee Y',
   "cat > X <<'E'\nlines\nE\ntrue",
   'cat X > Y',
+  'ln -s X Y; echo through > Y',
+  'ln -f X Y && truncate -s 1 Y',
+  'mv l Y; echo through > Y',
 ]
 
 /** Everything that a person could tell apart, but for times. */

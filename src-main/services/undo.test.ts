@@ -109,6 +109,11 @@ describe('the offer', () => {
     ['mv sub moved && echo x > moved/f', 'part'],
     ['ln -sfn sub link && echo x > link/f', 'part'],
     ['mkdir -p sub', null],
+    ['ln -s a n && echo x > n', 'none'],
+    ['ln a n; chmod 600 n', 'none'],
+    ['cp -a link n && echo x > n', 'none'],
+    ['mv link n && echo x > n', 'part'],
+    ['cp a n && echo x > n', 'whole'],
     ['mkdir sub/n && cp a sub/n && echo x > sub/n/m', 'whole'],
   ])('of %s is %s', async (command, verdict) => {
     put('a', 'a')
