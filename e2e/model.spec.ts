@@ -302,9 +302,9 @@ describe('the agent', () => {
     const denied = cardOf(page, never)
     await expectState(denied, 'pending_approval')
     expect(resultsOf(server.requests[2], `mkdir ${made}`)).toEqual([expect.stringContaining('state: completed')])
-    await denied.getByRole('button', { name: 'Deny with a note…' }).click()
-    await denied.getByTestId('deny-note').fill('only under /srv, please')
-    await denied.getByTestId('deny').click()
+    await denied.getByTestId('request-changes').click()
+    await denied.getByTestId('changes-note').fill('only under /srv, please')
+    await denied.getByTestId('send-changes').click()
     await expectState(denied, 'denied')
 
     await finalWords(page)
@@ -339,10 +339,11 @@ describe('the agent', () => {
     await expect(turnStatus(page)).toHaveText('Waiting for your answer to 1 request')
     expect(server.requests.length).toBe(1)
 
-    // While it waits, another message is refused with what waits, and is not lost.
+    // While it waits, another message is no answer: what waits is said, and the agent reads it when it goes on.
     await send(page, 'are you done?')
-    await expect(page.getByTestId('composer-error')).toContainText(`touch ${one}`)
-    await expect(page.getByTestId('composer')).toHaveValue('are you done?')
+    await expect(page.getByTestId('notice').filter({ hasText: 'Still waiting' })).toContainText(`touch ${one}`)
+    await expect(page.getByTestId('composer')).toHaveValue('')
+    expect(server.requests.length).toBe(1)
 
     await first.getByTestId('approve').click()
     await expectState(first, 'completed')
@@ -350,6 +351,7 @@ describe('the agent', () => {
     await idle(page)
     expect([existsSync(one), existsSync(two)]).toEqual([true, false])
     expect(server.requests.length).toBe(2)
+    expect(server.requests[1]?.body.messages.at(-1)?.content).toContain('are you done?')
     expect(resultsOf(server.requests[1], `touch ${one}`)).toEqual([expect.stringContaining('state: completed')])
     expect(resultsOf(server.requests[1], `touch ${two}`)).toEqual([expect.stringContaining('state: denied')])
   })

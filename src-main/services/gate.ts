@@ -209,6 +209,8 @@ export function createGate(deps: GateDeps): Gate {
     const execution = requireExecution(executionId)
     feed.publish({ type: 'execution', id: execution.id, session: execution.session, state: execution.state })
     if (FINAL_STATES.includes(execution.state)) {
+      const input = plans.get(executionId)?.input
+      if (input) inputs.delete(input.sha256)
       plans.delete(executionId)
       for (const listener of listeners) {
         try {
