@@ -18,6 +18,8 @@ export interface Panel {
   /** Width and height of the largest image, and the text shown at it. */
   look(): Promise<{ readonly width: number; readonly height: number; readonly pixels: string; readonly tip: string }>
   menu(): Promise<readonly Entry[]>
+  /** The numbers of all entries. */
+  ids(): Promise<readonly number[]>
   /** Every label of the menu, submenus with them. */
   labels(): Promise<readonly string[]>
   /** Presses the entry at the end of this path of labels (each a part of one). */
@@ -128,13 +130,22 @@ export async function startPanel(bus: TestBus): Promise<Panel> {
       return { width, height, pixels: Buffer.from(pixels).toString('base64'), tip: title }
     },
     menu,
+    ids: async () => flat(await menu()).map(({ id }) => id),
     labels: async () =>
       flat(await menu())
         .map(({ label }) => label)
         .filter((label) => label !== ''),
     async click(...path) {
-      const { menu, id } = await address(...path)
-      await call(menu, MENU, 'Event', 'isvu', [id, 'clicked', new Variant('i', 0), 0])
+      for (let attempt = 1; ; attempt += 1) {
+        const { menu, id } = await address(...path)
+        try {
+          await call(menu, MENU, 'Event', 'isvu', [id, 'clicked', new Variant('i', 0), 0])
+          return
+        } catch (error) {
+          // The menu was made anew meanwhile, and nothing was pressed: whoever sits there presses once more.
+          if (attempt >= 5 || !String(error).includes('error occurred in Event')) throw error
+        }
+      }
     },
     address,
     async activate() {
