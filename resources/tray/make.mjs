@@ -48,12 +48,16 @@ function letter(size) {
   return { shapes: SMALL, wide: 3, high: 5, scale: size === 32 ? 2 : 1 }
 }
 
+/** How far the rim around the mark reaches, in its own units, and how much of a pixel it covers: it sets the mark off from any panel. */
+const RIM = 11
+const RIM_INK = 0.75
+
 /** Whether a point of the 256 × 256 mark is inked: an arch with an "i" in it, bolder than in the large icon. */
-function inMark(x, y) {
-  const half = 15
-  const arch = y >= 92 ? Math.min(Math.abs(x - 62), Math.abs(x - 194)) <= half && y <= 214 : ringAt(x, y, half)
-  const stem = Math.abs(x - 128) <= half && y >= 122 && y <= 214
-  return arch || stem || Math.hypot(x - 128, y - 86) <= 18
+function inMark(x, y, rim = 0) {
+  const half = 15 + rim
+  const arch = y >= 92 ? Math.min(Math.abs(x - 62), Math.abs(x - 194)) <= half && y <= 214 + rim : ringAt(x, y, half)
+  const stem = Math.abs(x - 128) <= half && y >= 122 - rim && y <= 214 + rim
+  return arch || stem || Math.hypot(x - 128, y - 86) <= 18 + rim
 }
 
 const ringAt = (x, y, half) => Math.abs(Math.hypot(x - 128, y - 92) - 66) <= half
@@ -90,12 +94,15 @@ function pixel(panel, face, size, px, py) {
     const x = px + ((sample % FINE) + 0.5) / FINE
     const y = py + (Math.floor(sample / FINE) + 0.5) / FINE
     const badge = badgeAt(face, size, x, y)
-    const colour = badge ?? (inMark((x * 256) / size, (y * 256) / size) ? PANELS[panel] : 'gap')
+    const [u, v] = [(x * 256) / size, (y * 256) / size]
+    const rim = badge === null && !inMark(u, v) && inMark(u, v, RIM)
+    const colour = badge ?? (inMark(u, v) ? PANELS[panel] : rim ? PANELS[panel === 'light' ? 'dark' : 'light'] : 'gap')
     if (colour === 'gap') continue
-    red += colour[0]
-    green += colour[1]
-    blue += colour[2]
-    ink += 1
+    const share = rim ? RIM_INK : 1
+    red += colour[0] * share
+    green += colour[1] * share
+    blue += colour[2] * share
+    ink += share
   }
   if (ink === 0) return [0, 0, 0, 0]
   return [red / ink, green / ink, blue / ink, (ink * 255) / (FINE * FINE)].map(Math.round)

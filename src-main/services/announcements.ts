@@ -233,7 +233,8 @@ export function createAnnouncements(deps: AnnouncementsDeps): Announcements {
       if (known === undefined) {
         const entry: Told = { executionId, by: new Set(), noticed: false, under: 0, drawn: null, fallen: false }
         told.set(approvalId, entry)
-        begin(execution, entry, deliver(execution, entry, others))
+        // Where people look may have changed while it was on its way.
+        begin(execution, entry, deliver(execution, entry, others).then(look))
       } else remind(execution, known, others)
     }
   }

@@ -43,6 +43,8 @@ export interface DesktopShell {
   close(): Promise<void>
 }
 
+/** How long the notice about the tray stands, in ms. */
+const TOLD_MS = 20_000
 const TOLD = 'nomos:tray'
 /** Many changes of one moment are one look. */
 const LOOK_MS = 150
@@ -374,7 +376,10 @@ export function createDesktop(config: DesktopConfig): DesktopShell {
           actions: [{ key: 'default', label: 'Open Nomos' }],
         })
         .then((shown) => {
-          if (shown) remembered.write({ toldOfTray: true })
+          if (!shown) return
+          remembered.write({ toldOfTray: true })
+          // It asks for nothing, so it need not stand.
+          setTimeout(() => native?.notices.withdraw(TOLD), TOLD_MS).unref()
         })
     },
     startsHidden: remembered.read().startHidden,

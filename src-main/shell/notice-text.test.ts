@@ -17,8 +17,8 @@ describe('a notice', () => {
   it('has "Approve once" only where it may, and not while the screen is locked', () => {
     const keys = (of: Notice, locked: boolean | null): readonly string[] =>
       approvalNotice(of, locked).actions.map(({ key }) => key)
-    expect(keys(notice, null)).toEqual(['default', 'approve', 'deny'])
-    expect(keys(notice, false)).toEqual(['default', 'approve', 'deny'])
+    expect(keys(notice, null)).toEqual(['default', 'deny', 'approve'])
+    expect(keys(notice, false)).toEqual(['default', 'deny', 'approve'])
     expect(keys(notice, true)).toEqual(['default', 'deny'])
     expect(keys({ ...notice, mayApprove: false }, false)).toEqual(['default', 'deny'])
     expect(approvalNotice({ ...notice, mayApprove: false }, null).urgency).toBe('critical')

@@ -9,6 +9,6 @@ export function approvalNotice(notice: Notice, locked: boolean | null): NoticeTe
     body: plainLines(notice.body),
     // What takes its card or a phrase stays until somebody has looked.
     urgency: notice.mayApprove ? 'normal' : 'critical',
-    actions: [{ key: 'default', label: 'Review' }, ...approve, { key: 'deny', label: 'Deny' }],
+    actions: [{ key: 'default', label: 'Review' }, { key: 'deny', label: 'Deny' }, ...approve],
   }
 }

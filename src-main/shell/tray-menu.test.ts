@@ -60,9 +60,10 @@ describe('the menu of the tray', () => {
   it('answers with the digest that stood there', () => {
     const entries = inside(trayMenu(state({ pending: [waiting(7)] })), 'touch 7')
     expect(entries.flatMap((entry) => (entry.kind === 'action' ? [entry.action] : []))).toEqual([
-      { do: 'approve', target: { approvalId: 'apr_7', executionId: 'exe_7', digest: 'digest 7' } },
-      { do: 'deny', target: { approvalId: 'apr_7', executionId: 'exe_7', digest: 'digest 7' } },
+      // The first entry is where a keyboard lands.
       { do: 'review', executionId: 'exe_7' },
+      { do: 'deny', target: { approvalId: 'apr_7', executionId: 'exe_7', digest: 'digest 7' } },
+      { do: 'approve', target: { approvalId: 'apr_7', executionId: 'exe_7', digest: 'digest 7' } },
     ])
   })
 

@@ -74,9 +74,10 @@ function entryOf(execution: ExecutionView, locked: boolean | null): readonly Tra
         { kind: 'label', label: plainLine(`${RISK[execution.risk]} on ${execution.target}`, LONGEST_LABEL) },
         { kind: 'separator' },
         ...note,
-        ...approve,
-        { kind: 'action', label: 'Deny', action: { do: 'deny', target } },
+        // A keyboard that opens the menu lands on its first entry, which must not be the one that runs something.
         { kind: 'action', label: 'Review…', action: { do: 'review', executionId: execution.id } },
+        { kind: 'action', label: 'Deny', action: { do: 'deny', target } },
+        ...approve,
       ],
     },
   ]
