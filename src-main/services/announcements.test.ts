@@ -169,6 +169,23 @@ describe('what waits', () => {
     expect(notification.up.size).toBe(1)
   })
 
+  it('raises a notice when the window went out of sight while it had still to draw the card', async () => {
+    attention = 'visible'
+    use = 'always'
+    notification.works = false
+    await change()
+    await pass()
+    attention = 'hidden'
+    notification.works = true
+    changed()
+    expect(notification.up.size).toBe(0)
+    for (const callback of delayed) callback()
+    await made.whenQuiet()
+    await new Promise((go) => setTimeout(go, 20))
+    expect(notification.up.size).toBe(1)
+    expect(fallen).toEqual([])
+  })
+
   it('raises a notice after all when the focused window has drawn nothing in time', async () => {
     attention = 'focused'
     tray.works = false

@@ -202,13 +202,14 @@ export function createAnnouncements(deps: AnnouncementsDeps): Announcements {
     }
   }
 
-  function begin(execution: ExecutionView, entry: Told, job: Promise<void>): void {
+  function begin(execution: ExecutionView, entry: Told, job: Promise<void>, then: () => void = () => {}): void {
     entry.under += 1
     const worker = job
       .catch((error) => log.error('an announcement failed', { id: execution.id, error: String(error) }))
       .finally(() => {
         entry.under -= 1
         running.delete(worker)
+        then()
       })
     running.add(worker)
   }
@@ -234,7 +235,7 @@ export function createAnnouncements(deps: AnnouncementsDeps): Announcements {
         const entry: Told = { executionId, by: new Set(), noticed: false, under: 0, drawn: null, fallen: false }
         told.set(approvalId, entry)
         // Where people look may have changed while it was on its way.
-        begin(execution, entry, deliver(execution, entry, others).then(look))
+        begin(execution, entry, deliver(execution, entry, others), look)
       } else remind(execution, known, others)
     }
   }
