@@ -651,6 +651,22 @@ function examinations(deps: {
             }
       },
     },
+    ...(config.desktop == null
+      ? []
+      : (['tray', 'notifications'] as const).map((part) => ({
+          name: part === 'tray' ? 'Tray' : 'Notices of the system',
+          run() {
+            const { available, sentence } = config.desktop?.status()[part] ?? { available: false, sentence: 'unknown' }
+            return available
+              ? ok(sentence)
+              : {
+                  status: 'warning' as const,
+                  found: sentence,
+                  remedy:
+                    'Nothing is lost: what waits is shown in the window. The README says what each desktop needs.',
+                }
+          },
+        }))),
     {
       name: 'Shell',
       run: () =>
