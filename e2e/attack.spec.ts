@@ -298,24 +298,44 @@ describe('a process that a run has started', () => {
     const page = await start()
     const it_ = await prize(page)
     const approve = `node ${CLI} approvals approve ${it_.approval}`
-    const keys = `(sleep 1; echo y; sleep 1; echo y)`
-    await innocent(
+    // It plays the operator well: it makes a terminal, reads the code that stands there and types it.
+    const player = join(scratch, 'player.mjs')
+    writeFileSync(
+      player,
+      `import { spawn } from 'node:child_process'
+const [program, ...args] = process.argv.slice(2)
+const child = spawn(program, args)
+let output = ''
+child.stdout.on('data', (bytes) => {
+  output += String(bytes).replace(/\\x1b\\[[0-9;]*[A-Za-z]/g, '')
+  const code = /code within a minute: (\\S+) > ?$/.exec(output)
+  if (code !== null) child.stdin.write(code[1] + '\\n')
+})
+const timer = setTimeout(() => child.kill(), 20000)
+child.on('exit', (status) => { clearTimeout(timer); console.log(status, output) })
+`,
+    )
+    const terminal = `script -qfec "${approve}" /dev/null`
+    const card = await innocent(
       page,
       [
         `export NOMOS_HOME=${nomos.home}`,
         `${approve} </dev/null`,
-        `${keys} | ${approve}`,
-        `${keys} | timeout 20 script -qec "${approve}" /dev/null`,
-        `${keys} | timeout 20 setsid script -qec "${approve}" /dev/null`,
-        `${keys} | timeout 20 env -i PATH="$PATH" NOMOS_HOME=${nomos.home} setsid script -qec "${approve}" /dev/null`,
-        `(setsid nohup timeout 20 script -qec "${approve}" /dev/null </dev/null >/dev/null 2>&1 &)`,
+        `(sleep 1; echo y) | ${approve}`,
+        `node ${player} ${terminal}`,
+        `node ${player} setsid -w ${terminal}`,
+        `node ${player} env -i PATH="$PATH" NOMOS_HOME=${nomos.home} ${terminal}`,
+        `node ${player} env -i PATH="$PATH" NOMOS_HOME=${nomos.home} setsid -w ${terminal}`,
+        // Left behind by the run, with the mark of the run on it.
+        `(setsid nohup node ${player} ${terminal} </dev/null >/dev/null 2>&1 &)`,
         'sleep 4',
         'exit 0',
       ].join('\n'),
     )
+    await expect(card.getByTestId('output')).toContainText(/Refused to take this answer/)
     await it_.untouched()
     const refused = await refusals(page, it_.approval)
-    expect(refused.length).toBeGreaterThanOrEqual(3)
+    expect(refused.length).toBeGreaterThanOrEqual(5)
     expect(refused.join('\n')).toMatch(/run of Nomos|started by Nomos itself|mark of a run/)
   })
 
@@ -408,7 +428,7 @@ for (const [route, input] of asked) await new Promise((done) => {
   })
 
   it('forges signals of the notice daemon and presses of the tray', { timeout: 150_000 }, async (context) => {
-    if (!['/usr/bin/dunst', '/usr/bin/dbus-send', '/usr/bin/gdbus'].every(existsSync)) context.skip()
+    if (!['/usr/bin/dunst', '/usr/bin/dbus-send'].every(existsSync)) context.skip()
     const bus: TestBus = await startBus()
     cleanups.push(() => bus.stop())
     const dunst: Dunst = await startDunst(bus)
@@ -425,27 +445,38 @@ for (const [route, input] of asked) await new Promise((done) => {
     const it_ = await prize(page)
     await expect.poll(() => dunst.count()).toBe(1)
     await until('the entry in the tray', async () => (await panel.labels()).includes('Approve once'))
-    const { item, menu, id } = await panel.address('touch', 'Approve once')
+    const { item } = await panel.address('touch', 'Approve once')
     const signal = 'org.freedesktop.Notifications.ActionInvoked'
     const lines = [`export DBUS_SESSION_BUS_ADDRESS='${bus.address}'`]
-    for (let number = 1; number < 8; number += 1) {
-      lines.push(
-        `dbus-send --session --type=signal /org/freedesktop/Notifications ${signal} uint32:${number} string:approve`,
-        `gdbus emit --session --object-path /org/freedesktop/Notifications --signal ${signal} "uint32 ${number}" "'approve'"`,
-      )
-    }
+    // To everybody, and to each connection of the bus alone: such a signal reaches one that has not asked for it.
     lines.push(
-      `dbus-send --session --print-reply --dest=${item} ${menu} com.canonical.dbusmenu.Event int32:${id} string:clicked variant:int32:0 uint32:0`,
-      `setsid dbus-send --session --print-reply --dest=${item} ${menu} com.canonical.dbusmenu.Event int32:${id} string:clicked variant:int32:0 uint32:0`,
-      // The click of a process that is gone before anybody can look at it.
-      `gdbus call --session --dest ${item} --object-path ${menu} --method com.canonical.dbusmenu.Event ${id} clicked '<0>' 0 &`,
+      "names=$(dbus-send --session --print-reply=literal --dest=org.freedesktop.DBus / org.freedesktop.DBus.ListNames | tr ' ' '\\n' | grep '^:')",
+      'for number in 1 2 3 4; do',
+      `dbus-send --session --type=signal /org/freedesktop/Notifications ${signal} uint32:$number string:approve`,
+      `for name in $names; do dbus-send --session --type=signal --dest=$name /org/freedesktop/Notifications ${signal} uint32:$number string:approve; done`,
+      'done',
+    )
+    // Path and numbers of the menu change with what it shows: they are read when it is pressed.
+    const read = `dbus-send --session --print-reply --dest=${item} $menu com.canonical.dbusmenu.GetLayout int32:0 int32:-1 array:string:`
+    lines.push(
+      'sleep 1',
+      `menu=$(dbus-send --session --print-reply --dest=${item} /StatusNotifierItem org.freedesktop.DBus.Properties.Get string:org.kde.StatusNotifierItem string:Menu | grep -oE '"/[^"]+"' | tr -d '"')`,
+      `id=$(${read} | awk '$1 == "int32" { id = $2 } /Approve once/ { print id; exit }')`,
+      'echo "the entry is [$id]"',
+      `dbus-send --session --print-reply --dest=${item} $menu com.canonical.dbusmenu.Event int32:$id string:clicked variant:int32:0 uint32:0`,
+      'sleep 2',
+      `setsid dbus-send --session --print-reply --dest=${item} $menu com.canonical.dbusmenu.Event int32:$id string:clicked variant:int32:0 uint32:0`,
+      'sleep 2',
+      // One that is gone before anybody can look at it.
+      `dbus-send --session --dest=${item} $menu com.canonical.dbusmenu.Event int32:$id string:clicked variant:int32:0 uint32:0`,
       'sleep 1',
       // The daemon itself obeys its own tool, which presses what a click on the notice presses: a look at the card, and no more.
       'dunstctl action',
       'sleep 1',
       'exit 0',
     )
-    await innocent(page, lines.join('\n'))
+    const attack = await innocent(page, lines.join('\n'))
+    await expect(attack.getByTestId('output')).toContainText(/the entry is \[\d+\]/)
     await new Promise((go) => setTimeout(go, 2000))
     await it_.untouched()
     // The daemon and the panel themselves still count.
