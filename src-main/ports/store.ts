@@ -132,6 +132,8 @@ export interface Store {
     limit: number
     filter?: HistoryFilter | undefined
   }): readonly ExecutionView[]
+  /** Those that an id of their own or of their approval, whole, names; or the beginning of one, with or without what it says of the kind. */
+  executionsNamed(id: string, limit: number): readonly ExecutionView[]
   executionsOfSession(session: string, ids: readonly string[]): readonly ExecutionView[]
   openExecutions(): readonly ExecutionView[]
   /** The stored plan of an execution: its JSON, its sealed bytes, or null when it was never stored or is already dropped. */

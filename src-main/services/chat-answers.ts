@@ -1,5 +1,5 @@
 import { NomosError } from '../../src-preload/contract/errors'
-import type { ApprovalView, ExecutionView, Shown } from '../../src-preload/contract/model'
+import type { AnswerResult, ApprovalView, ExecutionView, Session, Shown } from '../../src-preload/contract/model'
 import { type Assent, type AssentGrammar, answerPlaceOf, readAssent } from '../domain/approval'
 import type { Caller, Clock, Store } from '../ports'
 import type { AgentLoop } from './agent-loop'
@@ -41,11 +41,15 @@ export function nameOf({ command, target }: Pick<ExecutionView, 'command' | 'tar
   return `“${short}” on ${target}`
 }
 
-function listOf(executions: readonly ExecutionView[]): string {
+/** `total`: how many there are, where the list is cut. */
+function listOf(executions: readonly ExecutionView[], total = executions.length): string {
   const named = executions.slice(0, MOST_NAMED).map(nameOf)
-  const more = executions.length - named.length
+  const more = total - named.length
   return `${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }
+
+const wordOf = ({ state }: ExecutionView): string =>
+  state === 'pending_approval' ? 'waits' : state.replaceAll('_', ' ')
 
 const WHY_UNCLEAR = {
   negation: 'it also says no',
@@ -91,7 +95,6 @@ export function createChatAnswers(deps: {
       words,
     )
     const done = reached.filter(({ approval }) => results.some(({ id, ok }) => ok && id === approval?.id))
-    const failed = results.filter(({ ok }) => !ok)
     const phrase = reached.filter((execution) => answerPlaceOf(execution) === 'phrase')
     const card = reached.filter((execution) => answerPlaceOf(execution) === 'card')
     return [
@@ -100,37 +103,59 @@ export function createChatAnswers(deps: {
         ? []
         : [`Cannot be undone, so it takes the phrase typed on its card: ${listOf(phrase)}.`]),
       ...(card.length === 0 ? [] : [`Answered on its card only: ${listOf(card)}.`]),
-      ...failed.map(({ id, sentence }) => {
-        const execution = reached.find(({ approval }) => approval?.id === id)
-        return `${execution === undefined ? id : nameOf(execution)}: ${sentence}`
-      }),
+      ...notDone(reached, results),
       ...late,
-      ...(unseen === 0
-        ? []
-        : [
-            `${unseen} more ${unseen === 1 ? 'was' : 'were'} not in sight when you sent it and still ${unseen === 1 ? 'waits' : 'wait'}.`,
-          ]),
+      ...notSeen(unseen),
     ].join(' ')
   }
 
-  function deny(words: string, reached: readonly ExecutionView[], late: readonly string[]): string {
+  /** What came of the answers that settled nothing, a sentence each. */
+  function notDone(reached: readonly ExecutionView[], results: readonly AnswerResult[]): readonly string[] {
+    return results.flatMap(({ id, ok, sentence }) => {
+      const execution = reached.find(({ approval }) => approval?.id === id)
+      return ok ? [] : [`${execution === undefined ? id : nameOf(execution)}: ${sentence}`]
+    })
+  }
+
+  const notSeen = (unseen: number): readonly string[] =>
+    unseen === 0
+      ? []
+      : [
+          `${unseen} more ${unseen === 1 ? 'was' : 'were'} not in sight when you sent it and still ${unseen === 1 ? 'waits' : 'wait'}.`,
+        ]
+
+  function deny(words: string, reached: readonly ExecutionView[], late: readonly string[], unseen: number): string {
     const results = desk.answerMany(caller, reached.map(itemOf), { kind: 'deny', note: null }, words)
     const done = reached.filter(({ approval }) => results.some(({ id, ok }) => ok && id === approval?.id))
-    return [done.length === 0 ? 'Nothing was denied.' : `Denied: ${listOf(done)}.`, ...late].join(' ')
+    return [
+      done.length === 0 ? 'Nothing was denied.' : `Denied: ${listOf(done)}.`,
+      ...notDone(reached, results),
+      ...late,
+      ...notSeen(unseen),
+    ].join(' ')
   }
 
   /** What waits anywhere, for a "yes" that reaches nothing. */
   function elsewhere(): string | null {
-    const waiting = store.executions({ states: ['pending_approval'], before: null, limit: MOST_NAMED + 1 })
+    const waiting = store.executions({ states: ['pending_approval'], before: null, limit: MOST_NAMED })
     if (waiting.length === 0) return null
-    return `These words approved nothing: words reach only what the agent has just asked for in this conversation. Waiting for an answer on its card: ${listOf(waiting)}.`
+    const all = listOf(waiting, store.pendingIds().length)
+    return `These words approved nothing: words reach only what the agent has just asked for in this conversation. Waiting for an answer on its card: ${all}.`
+  }
+
+  /** A message that answers nothing. While runs go on it is kept for their end, whatever it says. */
+  function ordinary(turn: Session['turn'], sentence: string | null): ChatOutcome {
+    if (turn !== 'waiting') return { kind: 'message', sentence }
+    const then = 'The agent reads it once what runs has ended.'
+    return { kind: 'queued', sentence: sentence === null ? then : `${sentence} ${then}` }
   }
 
   return {
     read(session, text, shown) {
       const grammar = deps.grammar()
       const reading: Assent = grammar === null ? { kind: 'none' } : readAssent(grammar, text)
-      const proposed = loop.proposals(session).flatMap((id) => store.execution(id) ?? [])
+      // Two calls of one answer may have become one request.
+      const proposed = [...new Set(loop.proposals(session))].flatMap((id) => store.execution(id) ?? [])
       const waiting = waitingOf(proposed)
       const reached = shownOf(waiting, shown)
       const late = raced(proposed, shown)
@@ -149,17 +174,18 @@ export function createChatAnswers(deps: {
           }
           if (late.length > 0)
             return { kind: 'answer', sentence: `Nothing was approved by these words. ${late.join(' ')}` }
-          return { kind: 'message', sentence: elsewhere() }
+          return ordinary(turn, elsewhere())
         case 'deny':
-          if (reached.length > 0) return { kind: 'answer', sentence: deny(text, reached, late) }
+          if (reached.length > 0)
+            return { kind: 'answer', sentence: deny(text, reached, late, waiting.length - reached.length) }
           if (waiting.length > 0) {
             return { kind: 'answer', sentence: `Nothing was denied: it was not in sight when you sent it.${still}` }
           }
           if (late.length > 0)
             return { kind: 'answer', sentence: `Nothing was denied by these words. ${late.join(' ')}` }
-          return { kind: 'message', sentence: null }
+          return ordinary(turn, null)
         case 'later':
-          if (waiting.length === 0) return { kind: 'message', sentence: null }
+          if (waiting.length === 0) return ordinary(turn, null)
           return {
             kind: 'answer',
             sentence: `Left as it is.${still} Say “go ahead” or “no” when you have decided; nothing runs until then.`,
@@ -171,8 +197,7 @@ export function createChatAnswers(deps: {
               sentence: `Nothing was approved: ${WHY_UNCLEAR[reading.why]}.${still} Say “go ahead” or “no”, or use the cards; the agent reads your message once that is answered.`,
             }
           }
-          if (turn === 'waiting') return { kind: 'queued', sentence: 'The agent reads it once what runs has ended.' }
-          return { kind: 'message', sentence: null }
+          return ordinary(turn, null)
         case 'none':
           if (waiting.length > 0) {
             return {
@@ -180,8 +205,7 @@ export function createChatAnswers(deps: {
               sentence: `The agent reads your message once everything it asked for is answered.${still} Say “go ahead” or “no”, or use the cards.`,
             }
           }
-          if (turn === 'waiting') return { kind: 'queued', sentence: 'The agent reads it once what runs has ended.' }
-          return { kind: 'message', sentence: null }
+          return ordinary(turn, null)
       }
     },
 
@@ -203,30 +227,25 @@ export function createChatAnswers(deps: {
     },
   }
 
-  /** The one waiting request that an id or the beginning of one names; whatever else it names is told apart. */
+  /**
+   * The one request that an id or the beginning of one names. A beginning that fits a settled one as well is refused too: that may be
+   * the one that was meant.
+   */
   function found(id: string): { readonly execution: ExecutionView; readonly approval: ApprovalView } {
-    const fits = (execution: ExecutionView): boolean =>
-      [execution.id, execution.approval?.id ?? ''].some(
-        (whole) => whole.startsWith(id) || whole.slice(whole.indexOf('_') + 1).startsWith(id),
-      )
-    const waiting = store.executions({ states: ['pending_approval'], before: null, limit: 1000 }).filter(fits)
-    const [first, second] = waiting
-    if (second !== undefined) {
+    const fits = store.executionsNamed(id, MOST_NAMED + 1)
+    if (fits.length > 1) {
+      const named = fits
+        .slice(0, MOST_NAMED)
+        .map((execution) => `${execution.approval?.id ?? execution.id} (${nameOf(execution)}, ${wordOf(execution)})`)
       throw new NomosError(
         'conflict',
-        `"${id}" may be several: ${waiting
-          .slice(0, MOST_NAMED)
-          .map((execution) => `${execution.approval?.id} (${nameOf(execution)})`)
-          .join(', ')}. Type more of the id.`,
+        `"${id}" may be several: ${named.join(', ')}${fits.length > MOST_NAMED ? ' and more' : ''}. Type more of the id.`,
         { field: 'id' },
       )
     }
-    if (first?.approval) return { execution: first, approval: first.approval }
-    const settled =
-      store.execution(id) ??
-      store.execution(store.approval(id)?.executionId ?? '') ??
-      store.executions({ before: null, limit: 500 }).find(fits) ??
-      null
+    const settled = fits[0] ?? null
+    if (settled?.state === 'pending_approval' && settled.approval !== null)
+      return { execution: settled, approval: settled.approval }
     if (settled === null) {
       throw new NomosError('not_found', `There is no request "${id}". /approve takes an id that stands on a card.`, {
         field: 'id',

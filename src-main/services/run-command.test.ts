@@ -59,6 +59,9 @@ describe('/run', () => {
     ['/approve apr_01ab allow-always --for 400d', /at most 365d/],
     ['/approve ap; allow-once', /no id/],
     ['/approve a allow-once', /no id/],
+    ['/approve apr_ allow-once', /no id/],
+    ['/approve apr_01a allow-once', /no id/],
+    ['/approve ____ allow-once', /no id/],
   ])('says what is wrong with %j', (text, why) => {
     const read = parseRunCommand(text)
     expect(read.kind).toBe('invalid')

@@ -131,10 +131,11 @@ function approveCommand(text: string): RunCommand | null {
   const [name, id, word, ...more] = text.trim().split(/[ \t\r\n]+/)
   if (name !== '/approve') return null
   if (id === undefined) return invalid('text', `Which request? Write ${APPROVE_FORM}.`)
-  if (!/^[A-Za-z0-9_]{4,64}$/.test(id))
+  // What every id begins with names none of them.
+  if (!/^(?:[a-z]{3}_)?[A-Za-z0-9]{4,60}$/.test(id))
     return invalid(
       'text',
-      `${quote(id)} is no id: it takes at least four letters, digits or "_" of one that stands on a card.`,
+      `${quote(id)} is no id: it takes at least four letters and digits of one that stands on a card, with or without "apr_".`,
     )
   const decision = DECISIONS.find((one) => one === word)
   if (decision === undefined)

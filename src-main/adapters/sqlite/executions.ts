@@ -20,6 +20,8 @@ const SELECT = `
          a.created_at AS a_created_at, a.expires_at AS a_expires_at, a.settlement AS a_settlement
   FROM executions e LEFT JOIN approvals a ON a.id = e.approval_id`
 
+const OPEN = "e.state IN ('requested', 'pending_approval', 'approved', 'running')"
+
 const json = (value: unknown): unknown => (typeof value === 'string' ? JSON.parse(value) : null)
 
 function approvalOf(row: Row): ApprovalView | null {
@@ -144,9 +146,11 @@ export class Executions {
     filter?: HistoryFilter | undefined
   }): ExecutionView[] {
     const { risks, target, agent, surface, asked, text } = query.filter ?? {}
+    // Said in the words of the index of what is open, so that it is read instead of the whole history.
+    const open = query.states?.every((state) => !FINAL_STATES.includes(state)) === true
     // One text for every number of states keeps this a single prepared statement.
     return this.statement(
-      `${SELECT} WHERE (@before IS NULL OR e.id < @before)
+      `${SELECT} WHERE ${open ? `${OPEN} AND` : ''} (@before IS NULL OR e.id < @before)
          AND (@states IS NULL OR e.state IN (SELECT value FROM json_each(@states)))
          AND (@risks IS NULL OR e.risk IN (SELECT value FROM json_each(@risks)))
          AND (@target IS NULL OR e.target = @target)
@@ -170,6 +174,25 @@ export class Executions {
       .map(viewOf)
   }
 
+  named(id: string, limit: number): ExecutionView[] {
+    const whole = this.statement(`${SELECT} WHERE e.id = @id OR e.approval_id = @id ORDER BY e.id LIMIT @limit`)
+    const exact = whole.all({ id, limit })
+    if (exact.length > 0) return exact.map(viewOf)
+    // What waits comes first: of the others it only counts that there are any.
+    return this.statement(
+      `${SELECT} WHERE e.id IN (
+         SELECT id FROM executions WHERE id >= @id AND id < @id || char(1114111)
+         UNION SELECT id FROM executions WHERE id >= 'exe_' || @id AND id < 'exe_' || @id || char(1114111)
+         UNION SELECT e.id FROM approvals a JOIN executions e ON e.approval_id = a.id
+           WHERE a.id >= @id AND a.id < @id || char(1114111)
+         UNION SELECT e.id FROM approvals a JOIN executions e ON e.approval_id = a.id
+           WHERE a.id >= 'apr_' || @id AND a.id < 'apr_' || @id || char(1114111))
+       ORDER BY e.state <> 'pending_approval', e.id DESC LIMIT @limit`,
+    )
+      .all({ id, limit })
+      .map(viewOf)
+  }
+
   byIds(ids: readonly string[]): ExecutionView[] {
     return this.statement(`${SELECT} WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY e.id`)
       .all(JSON.stringify(ids))
@@ -184,11 +207,7 @@ export class Executions {
   }
 
   open(): ExecutionView[] {
-    return this.statement(
-      `${SELECT} WHERE e.state IN ('requested', 'pending_approval', 'approved', 'running') ORDER BY e.id`,
-    )
-      .all()
-      .map(viewOf)
+    return this.statement(`${SELECT} WHERE ${OPEN} ORDER BY e.id`).all().map(viewOf)
   }
 
   addPurpose(id: string, purpose: string): void {

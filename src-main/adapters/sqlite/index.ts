@@ -207,6 +207,7 @@ export function openStore(home: string | null): SqliteStore {
     },
     execution: (id) => executions.byId(id),
     executions: (query) => executions.list(query),
+    executionsNamed: (id, limit) => executions.named(id, limit),
     executionsOfSession: (_session, ids) => executions.byIds(ids),
     openExecutions: () => executions.open(),
     storedPlan: (id) => executions.storedPlan(id),
