@@ -943,6 +943,33 @@ describe('the conversation a model sees', () => {
     expect(last.endsWith('why did that fail?')).toBe(true)
   })
 
+  it("does not offer what the operator's own run had shown once the same was denied to the agent", async () => {
+    const { loop, store, session, model } = world()
+    loop.send(session, 'hello')
+    await still(loop)
+    const run_ = { id: 'exe_own', state: 'requested', session, turn: 't', target: 'local' } as const
+    addExecution(store, { ...run_, command: 'deny  it', kind: 'operator' })
+    store.claim('exe_own', 'requested', 1)
+    const end = {
+      state: 'completed',
+      stateReason: null,
+      failure: null,
+      finishedAt: 2,
+      exitCode: 0,
+      signal: null,
+    } as const
+    store.finish('exe_own', { ...end, outputBytes: 4, output: 'SEEN', truncated: false, verified: null }, 'gate')
+    const row = { id: ids.next('msg'), session, turn: 't', toolCalls: [], callId: null, error: null, at: 1 }
+    store.addMessage({ ...row, role: 'run', text: null, executionId: 'exe_own' })
+    model.answers.push({ calls: [run('deny it')] }, { say: 'No.' })
+    loop.send(session, 'look at it')
+    await still(loop)
+    const [before, after] = model.prompts.slice(-2).map((prompt) => JSON.stringify(prompt))
+    expect(before).toContain('SEEN')
+    expect(after).not.toContain('SEEN')
+    expect(after).toContain('not offered again')
+  })
+
   it('stays within its budget and is cut at a turn', async () => {
     const { loop, model, session } = world()
     for (let n = 0; n < 30; n += 1) {
@@ -956,6 +983,21 @@ describe('the conversation a model sees', () => {
     expect(size).toBeGreaterThan(80_000)
     expect(last[1]?.content).toMatch(/^question \d+$/)
     expect(last.at(-1)?.content).toBe('question 29')
+  })
+
+  it('keeps what a turn has shown when the operator answers in the middle of it', async () => {
+    const { loop, gate, model, session } = world()
+    const big = Array.from({ length: 7 }, (_, i) => run(`auto big ${i}`))
+    model.answers.push({ calls: [...big, run('ask b')] }, { say: 'Done.' })
+    loop.send(session, 'The question.')
+    await still(loop)
+    loop.append(session, 'go ahead', 'Approved by your words: ask b.')
+    gate.settle(gate.asked.at(-1)?.id ?? '', 'completed')
+    await still(loop)
+    const prompt = model.prompts.at(-1) ?? []
+    expect(JSON.stringify(prompt)).toContain('The question.')
+    expect(prompt.filter(({ role }) => role === 'tool')).toHaveLength(8)
+    expect(JSON.stringify(prompt.at(-1))).toContain('Approved by your words')
   })
 
   it('shortens the results of one long turn, the oldest first', async () => {
@@ -1057,10 +1099,14 @@ describe('whatever happens', () => {
       ),
     },
   )
-  type Step = 'send' | 'settle' | 'deny' | 'stop' | 'restart' | 'retry' | 'still'
+  type Step = 'send' | 'words' | 'event' | 'run' | 'settle' | 'deny' | 'stop' | 'restart' | 'retry' | 'still'
   const step = fc.constantFrom<Step>(
     'send',
     'send',
+    'words',
+    'words',
+    'event',
+    'run',
     'settle',
     'settle',
     'deny',
@@ -1107,6 +1153,7 @@ describe('whatever happens', () => {
       return { ...now, life }
     }
     let now = start(dieAt ?? -1, answers)
+    const said: string[] = []
 
     const restart = async () => {
       now.life.dead = true
@@ -1126,7 +1173,26 @@ describe('whatever happens', () => {
       const open = disk.openExecutions()
       try {
         if (action === 'send') now.loop.send(session, 'Do something.')
-        else if (action === 'settle') now.gate.settle(open[0]?.id ?? '', 'completed')
+        else if (action === 'words') {
+          const words = `words ${ids.next('w')}`
+          now.loop.append(session, words, `A note about ${words}.`)
+          // What the operator said is never left out of what the model is sent from then on.
+          said.push(words)
+        } else if (action === 'event')
+          addRow(now.store, session, open[0]?.turn ?? 'other', 'notice', open[0]?.id ?? null)
+        else if (action === 'run') {
+          const id = ids.next('exe')
+          addExecution(disk, {
+            id,
+            state: 'completed',
+            session,
+            turn: id,
+            target: 'local',
+            command: 'deny d',
+            kind: 'operator',
+          })
+          addRow(now.store, session, id, 'run', id)
+        } else if (action === 'settle') now.gate.settle(open[0]?.id ?? '', 'completed')
         else if (action === 'deny') now.gate.settle(open.at(-1)?.id ?? '', 'denied')
         else if (action === 'stop') now.loop.stop(session)
         else if (action === 'retry') now.loop.retry(session)
@@ -1153,7 +1219,34 @@ describe('whatever happens', () => {
     now.loop.send(session, 'Are you there?')
     await still(now.loop)
     expect(disk.messages(session, null, 500).at(-1)?.text).toBe('That is all.')
+    const prompt = JSON.stringify(now.model.prompts.at(-1))
+    for (const words of said) {
+      expect(prompt).toContain(words)
+      expect(prompt).toContain(`[Nomos: A note about ${words}.]`)
+    }
     now.loop.close()
+  }
+
+  /** A line of Nomos about a run, or a card of the operator's own: both come at any moment. */
+  function addRow(
+    store: Store,
+    session: string,
+    turn: string,
+    role: 'notice' | 'run',
+    executionId: string | null,
+  ): void {
+    const row = {
+      id: ids.next('msg'),
+      session,
+      turn,
+      role,
+      toolCalls: [],
+      callId: null,
+      executionId,
+      error: null,
+      at: 1,
+    }
+    store.addMessage({ ...row, text: role === 'run' ? null : 'Exec finished.' })
   }
 
   /** Counts how often the result of each call was written. */

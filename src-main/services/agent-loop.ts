@@ -298,7 +298,7 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
       session,
       (rows) =>
         rows.reduce((sum, row) => sum + rowSize(row), 0) > PROMPT_BUDGET &&
-        rows.some((row) => row.turn === turn && row.role === 'user'),
+        rows.some((row) => row.turn !== turn && row.role === 'user'),
     )
   }
 

@@ -10,7 +10,7 @@ export const NO_RESULT = 'no result: the app was closed'
 const RUN_OUTPUT_CLIP = 2000
 const GO_ON = '[The operator asks you to go on.]'
 /** Notices after which the text before them is still what the agent said; after any other it was a failed attempt. */
-const TEXT_STANDS: ReadonlySet<string> = new Set(['stopped', 'length', 'turn_limit', 'note'])
+const TEXT_STANDS: ReadonlySet<string> = new Set(['stopped', 'length', 'turn_limit'])
 
 export interface PromptSource {
   readonly system: string
@@ -53,13 +53,15 @@ export function rowSize(row: Message): number {
   return (row.text?.length ?? 0) + row.toolCalls.reduce((sum, call) => sum + call.arguments.length, 0)
 }
 
-/** A new part begins with each message of the operator. */
+/** A new part begins with each message of the operator that begins a turn; what is said in the middle of one belongs to it. */
 function splitTurns(rows: readonly Message[]): Message[][] {
   const turns: Message[][] = []
+  let of: string | null = null
   for (const row of rows) {
     const current = turns.at(-1)
-    if (current === undefined || row.role === 'user') turns.push([row])
+    if (current === undefined || (row.role === 'user' && row.turn !== of)) turns.push([row])
     else current.push(row)
+    if (row.role === 'user') of = row.turn
   }
   return turns
 }
@@ -72,11 +74,11 @@ function withheldResults(source: PromptSource): ReadonlySet<string> {
   const deniedAt = new Map<string, number>()
   const ran: { readonly id: string; readonly key: string; readonly seq: number }[] = []
   for (const row of source.rows) {
-    if (row.role !== 'tool' || row.executionId === null) continue
+    if ((row.role !== 'tool' && row.role !== 'run') || row.executionId === null) continue
     const view = source.execution(row.executionId)
     if (view === null) continue
-    const key = `${view.target}\0${view.command}`
-    if (view.state === 'denied') deniedAt.set(key, row.seq)
+    const key = `${view.target}\0${view.command.replace(/\s+/g, ' ').trim()}`
+    if (row.role === 'tool' && view.state === 'denied') deniedAt.set(key, row.seq)
     else ran.push({ id: row.id, key, seq: row.seq })
   }
   return new Set(ran.filter(({ key, seq }) => seq < (deniedAt.get(key) ?? -1)).map(({ id }) => id))
@@ -117,7 +119,10 @@ function turnMessages(rows: readonly Message[], source: Source, ids: Set<string>
 function answerMessages(row: Message, after: readonly Message[], source: Source, ids: Set<string>): PromptMessage[] {
   const text = row.text ?? ''
   if (row.toolCalls.length === 0) {
-    const next = after.find((other) => other.role === 'assistant' || (other.role === 'notice' && other.error !== null))
+    const next = after.find(
+      (other) =>
+        other.role === 'assistant' || (other.role === 'notice' && other.error !== null && other.error.code !== 'note'),
+    )
     const failed = next?.role === 'notice' && !TEXT_STANDS.has(next.error?.code ?? '')
     if (text === '' || failed) return []
     return [{ role: 'assistant', content: text, toolCalls: [] }]
@@ -161,7 +166,7 @@ function resultContent(row: Message | undefined, source: Source): string {
 }
 
 /** One of the operator's own runs, so that "why did that fail?" can be answered. Quoted line by line: its output cannot end the quote. */
-function runLine(row: Message, source: PromptSource): string {
+function runLine(row: Message, source: Source): string {
   const view = row.executionId === null ? null : source.execution(row.executionId)
   if (view === null) return '[The operator ran a command; nothing more is known of it.]'
   const exit = view.exitCode === null ? '' : `, exit code ${view.exitCode}`
@@ -169,6 +174,7 @@ function runLine(row: Message, source: PromptSource): string {
   // Nothing of it is shown before its end is known, and nothing at all when it never ran.
   const ran = view.state === 'completed' || view.state === 'failed' || view.state === 'timed_out'
   if (!ran || view.output.trim() === '') return `${head}]`
+  if (source.withheld.has(row.id)) return `${head}]\n${WITHHELD}`
   const quoted = clipMiddle(view.output, RUN_OUTPUT_CLIP)
     .split('\n')
     .map((line) => `> ${line}`)
