@@ -405,6 +405,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     log,
     headless: config.headless,
     start: (id) => gate.startApproved(id),
+    lapse: () => gate.lapse(),
     announce: (id) => gate.announce(id),
     always: {
       offer: (execution, options) => policyDesk.alwaysOffer(execution, options),

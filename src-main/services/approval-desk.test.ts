@@ -159,6 +159,43 @@ describe('words', () => {
   })
 })
 
+describe('a write that fails', () => {
+  it('does not keep the desk from looking again', async () => {
+    const planned: (() => void)[] = []
+    const one = await change()
+    const works = { now: false }
+    const desk = createApprovalDesk({
+      store: new Proxy(bed.store, {
+        get: (target, name) =>
+          name === 'settleApproval' && !works.now
+            ? () => {
+                throw new Error('disk full')
+              }
+            : Reflect.get(target, name),
+      }),
+      clock: {
+        now: () => bed.clock.now(),
+        after: (_, callback) => {
+          planned.push(callback)
+          return () => {}
+        },
+      },
+      feed: { boot: 'b', seq: 0, publish: () => {}, subscribe: () => () => {} },
+      log: silentLog,
+      headless: false,
+      start: () => Promise.resolve(),
+      announce: () => {},
+      always: { offer: () => Promise.reject(new Error('no')), store: () => Promise.reject(new Error('no')) },
+    })
+    bed.clock.move(61 * 60 * 1000)
+    desk.expire()
+    works.now = true
+    expect(planned).toHaveLength(1)
+    planned[0]?.()
+    expect(bed.store.approval(itemOf(one).id)?.state).toBe('expired')
+  })
+})
+
 describe('a clock that jumps', () => {
   it('forward ends what waits, backward does not make it live longer', async () => {
     const one = await change()

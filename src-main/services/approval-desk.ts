@@ -68,6 +68,8 @@ export interface DeskDeps {
   readonly headless: boolean
   /** Starts what was approved; failures of it are the execution's own. */
   readonly start: (executionId: string) => Promise<void>
+  /** Ends what was approved and was not started before its approval ran out. */
+  readonly lapse?: () => void
   /** Tells everybody that an execution has another state. */
   readonly announce: (executionId: string) => void
   readonly always: AlwaysDesk
@@ -107,11 +109,11 @@ export function settledSentence(approval: ApprovalView, now: number): string {
   switch (state) {
     case 'expired':
       return `It expired ${when}: nobody answered in time. Ask again.`
-    case 'cancelled':
-      return `It was withdrawn by ${settlement.by} ${when}${settlement.note === null ? '' : `: ${settlement.note}`}.`.replace(
-        '..',
-        '.',
-      )
+    case 'cancelled': {
+      const how = settlement.by === 'fallback' ? 'closed as undeliverable' : `withdrawn by ${settlement.by}`
+      const why = settlement.note === null ? '' : `: ${settlement.note.replace(/\.$/, '')}`
+      return `It was ${how} ${when}${why}.`
+    }
     case 'revoked':
       return `It was approved and taken back by ${settlement.by} ${when}.`
     case 'pending':
@@ -331,14 +333,20 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
     expire() {
       forget?.()
       let next = EXPIRY_CHECK_MS
-      const waiting = store.pendingApprovals()
-      for (const approval of waiting) {
-        const rest = left(approval)
-        if (rest <= 0) expireOne(approval)
-        else next = Math.min(next, rest)
+      try {
+        deps.lapse?.()
+        const waiting = store.pendingApprovals()
+        for (const approval of waiting) {
+          const rest = left(approval)
+          if (rest <= 0) expireOne(approval)
+          else next = Math.min(next, rest)
+        }
+        const ids = new Set(waiting.map(({ id }) => id))
+        for (const id of seen.keys()) if (!ids.has(id)) seen.delete(id)
+      } catch (error) {
+        // Looked at again soon: one write that failed must not let everything else wait for ever.
+        deps.log.error('what has run out could not be closed', { error: String(error) })
       }
-      const ids = new Set(waiting.map(({ id }) => id))
-      for (const id of seen.keys()) if (!ids.has(id)) seen.delete(id)
       forget = clock.after(Math.max(1, next), () => desk.expire())
     },
 

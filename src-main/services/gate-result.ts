@@ -51,7 +51,7 @@ function guidance({ state, failure, approval }: ExecutionView): string {
   if (state === 'expired')
     return 'Nobody answered in time. Nobody has said no: tell the operator that it waits, and ask again only when you are told to.'
   if (state === 'undeliverable') return 'Nobody could be asked. Go on with what needs no answer, and say what is left.'
-  if (failure === 'drift' || failure === 'plan_lost')
+  if (failure === 'drift' || failure === 'plan_lost' || approval?.state === 'revoked')
     return 'What was agreed to was not there any more in the form that was agreed to. Look again before you ask anew.'
   if (settlement === null)
     return 'The policy of this host forbids it. Do not ask for the same again and do not look for a way around it; say what you wanted it for.'

@@ -119,6 +119,8 @@ export interface Gate {
   undelivered(executionId: string): Promise<void>
   /** Starts what was approved and is not claimed yet, with the digest that was agreed to. */
   startApproved(executionId: string): Promise<void>
+  /** Ends what was approved and was not started before its approval ran out: nobody is left waiting for it. */
+  lapse(): void
   /** Ends a run, or withdraws what still waits. Throws when it is final already. */
   cancel(executionId: string, by: string, surface: Surface): Promise<void>
   output(executionId: string): { readonly text: string; readonly live: boolean; readonly bytes: number } | null
@@ -484,10 +486,16 @@ export function createGate(deps: GateDeps): Gate {
     let verdict = { run: false, sentence: 'Nobody can be asked, and what was asked for is not kept any more.' }
     if (plan !== null) {
       const again = { target: plan.target, command: plan.script ?? '', cwd: plan.cwd, env: plan.env }
-      const { question, layers } = await weigh(asker, { ...again, declaredRisk: execution.declaredRisk })
-      // What the request was judged to be stays the floor.
-      const risk = RISKS[Math.max(RISKS.indexOf(question.risk), RISKS.indexOf(execution.risk))] ?? 'destructive'
-      verdict = fallbackOf({ ...question, risk }, layers.layers, approval.outcome)
+      try {
+        const { question, layers } = await weigh(asker, { ...again, declaredRisk: execution.declaredRisk })
+        // What the request was judged to be stays the floor.
+        const risk = RISKS[Math.max(RISKS.indexOf(question.risk), RISKS.indexOf(execution.risk))] ?? 'destructive'
+        verdict = fallbackOf({ ...question, risk }, layers.layers, approval.outcome)
+      } catch (error) {
+        // The place is gone, or the policy cannot be read: left alone, it would wait with nobody to see it.
+        const why = error instanceof Error ? error.message : String(error)
+        verdict = { run: false, sentence: `Nobody can be asked, and it cannot be weighed: ${redact(why).text}` }
+      }
     }
     const settlement = {
       by: 'fallback',
@@ -558,7 +566,27 @@ export function createGate(deps: GateDeps): Gate {
 
   // ---- running
 
+  /** Approved ones that are on their way to their start. */
+  const starting = new Set<string>()
+
   async function startApproved(executionId: string): Promise<void> {
+    if (starting.has(executionId)) return
+    starting.add(executionId)
+    try {
+      await startNow(executionId)
+    } finally {
+      starting.delete(executionId)
+    }
+  }
+
+  function lapse(): void {
+    for (const { id, approval } of store.executions({ states: ['approved'], before: null, limit: 1000 })) {
+      if (starting.has(id) || (approval?.expiresAt ?? 0) > clock.now()) continue
+      revoke(id, 'The approval ran out before it was started. Nothing ran.', 'expired')
+    }
+  }
+
+  async function startNow(executionId: string): Promise<void> {
     const execution = requireExecution(executionId)
     if (execution.state !== 'approved') {
       throw new NomosError('conflict', `It is ${execution.state}, so it cannot be started.`, { field: 'id' })
@@ -771,6 +799,7 @@ export function createGate(deps: GateDeps): Gate {
     request,
     undelivered,
     startApproved,
+    lapse,
     cancel,
     output: (id) => runs.outputs.get(id),
     resultText: (id) => resultText(requireExecution(id), runs.outputs.get(id)?.text ?? null),

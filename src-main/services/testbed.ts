@@ -217,6 +217,7 @@ export function createTestbed(
     log: silentLog,
     headless: options.headless ?? false,
     start: (id) => gate.startApproved(id),
+    lapse: () => gate.lapse(),
     announce: (id) => gate.announce(id),
     always: {
       offer: (execution, more) =>
