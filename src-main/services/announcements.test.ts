@@ -13,9 +13,11 @@ class Surface implements Announcer {
   readonly up = new Map<string, Notice>()
   readonly told: Notice[] = []
   works = true
+  silent = false
   constructor(readonly surface: Announcer['surface']) {}
   announce(notice: Notice): Promise<boolean> {
     this.told.push(notice)
+    if (this.silent) return new Promise(() => {})
     if (this.works) this.up.set(notice.approvalId, notice)
     return Promise.resolve(this.works)
   }
@@ -112,6 +114,13 @@ const announced = () =>
     .filter(({ kind }) => kind === 'approval.announced')
     .map(({ data }) => data)
 
+/** All that was put off happens, and what comes of it. */
+async function later(): Promise<void> {
+  await new Promise((go) => setTimeout(go, 10))
+  for (const callback of delayed.splice(0)) callback()
+  await new Promise((go) => setTimeout(go, 20))
+}
+
 describe('what waits', () => {
   it('is told once on every surface, written down, and taken back everywhere when it is settled', async () => {
     const one = await change()
@@ -205,11 +214,60 @@ describe('what waits', () => {
     const one = await change()
     await pass()
     await made.whenQuiet()
-    expect(announced()).toEqual([{ shown: [], failed: ['notification', 'tray'] }])
+    const nowhere = { shown: [], failed: ['notification', 'tray'] }
+    expect(announced()).toEqual([nowhere])
+    // A panel may be late.
+    expect(fallen).toEqual([])
+    await later()
+    expect(announced()).toEqual([nowhere, nowhere])
     expect(fallen).toEqual([one.id])
     made.look()
-    await made.whenQuiet()
+    await later()
     expect(fallen).toEqual([one.id])
+  })
+
+  it('does not fall where a surface came late', async () => {
+    notification.works = false
+    tray.works = false
+    await change()
+    await pass()
+    await made.whenQuiet()
+    tray.works = true
+    await later()
+    expect(announced().map(({ shown }) => shown)).toEqual(expect.arrayContaining([[], ['tray']]))
+    expect(fallen).toEqual([])
+  })
+
+  it('falls where a surface never says whether it has shown it', async () => {
+    notification.silent = true
+    tray.works = false
+    const one = await change()
+    await pass()
+    for (let i = 0; i < 3; i++) await later()
+    expect(announced()).toEqual([
+      { shown: [], failed: ['notification', 'tray'] },
+      { shown: [], failed: ['notification', 'tray'] },
+    ])
+    expect(fallen).toEqual([one.id])
+  })
+
+  it('is told of in a window that has no room for it and counts it', async () => {
+    attention = 'visible'
+    use = 'never'
+    tray.works = false
+    const [one, two] = [await change(), await change()]
+    await pass()
+    made.shown([one.approval?.id ?? ''])
+    for (let i = 0; i < 3; i++) await later()
+    expect(fallen).toEqual([])
+    bed.deny(one)
+    await pass()
+    // The window has room now and does not draw it: it is no window that anybody sees.
+    const three = await change()
+    await pass()
+    for (let i = 0; i < 3; i++) await later()
+    expect(fallen).toEqual([three.id])
+    expect(bed.store.execution(two.id)?.state).toBe('pending_approval')
   })
 
   it('never stands in more than a few notices; the others are counted', async () => {

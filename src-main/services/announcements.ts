@@ -30,6 +30,10 @@ export interface AnnouncementsDeps {
 export const MOST_NOTICES = 5
 /** How long a window has to draw a card before it counts as not shown, in ms. */
 export const DRAWN_MS = 5_000
+/** How long a panel, a service of notices or a slow window may be late before nobody could be told, in ms. */
+export const PATIENCE_MS = 25_000
+/** How long a surface may take to say whether it has shown something, in ms. */
+export const SHOW_MS = 20_000
 const LONGEST_TEXT = 120
 
 type Surface = Announcer['surface']
@@ -44,7 +48,8 @@ interface Told {
   under: number
   /** Resolves a wait for the window. */
   drawn: (() => void) | null
-  fallen: boolean
+  /** Nobody could be told; it is tried once more, after that it falls. */
+  tried: boolean
 }
 
 const oneLine = (text: string): string => {
@@ -115,7 +120,7 @@ export function createAnnouncements(deps: AnnouncementsDeps): Announcements {
     // Taken before it is asked for, so that a burst does not get more places than there are.
     if (own) entry.noticed = true
     try {
-      const shown = await announcer.announce(notice)
+      const shown = await inTime(announcer.announce(notice), announcer.surface)
       if (shown) entry.by.add(announcer.surface)
       else if (own) entry.noticed = false
       return shown
@@ -124,6 +129,23 @@ export function createAnnouncements(deps: AnnouncementsDeps): Announcements {
       log.warn('a surface failed to show what waits', { surface: announcer.surface, error: String(error) })
       return false
     }
+  }
+
+  /** A surface that says nothing has shown nothing. */
+  function inTime(job: Promise<boolean>, surface: Surface): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const forget = clock.after(SHOW_MS, () => {
+        log.warn('a surface did not say whether it has shown what waits', { surface })
+        resolve(false)
+      })
+      job.then(resolve, reject).finally(forget)
+    })
+  }
+
+  /** A window that is to be seen has drawn others that wait; it counts those for which it has no room. */
+  function countedInWindow(): boolean {
+    if (deps.desktop === null || deps.desktop.attention() === 'hidden') return false
+    return [...told.values()].some(({ by }) => by.has('window'))
   }
 
   /** Brings the newest notice to how many others wait: there the further ones are told. */
@@ -140,7 +162,7 @@ export function createAnnouncements(deps: AnnouncementsDeps): Announcements {
     return new Promise((resolve) => {
       const forget = clock.after(DRAWN_MS, () => {
         entry.drawn = null
-        resolve(entry.by.has('window'))
+        resolve(entry.by.has('window') || countedInWindow())
       })
       entry.drawn = () => {
         forget()
@@ -187,9 +209,14 @@ export function createAnnouncements(deps: AnnouncementsDeps): Announcements {
       },
       clock.now(),
     )
-    if (shownOn.length > 0 || entry.fallen || store.approval(id)?.state !== 'pending') return
-    entry.fallen = true
-    await deps.undelivered(execution.id)
+    if (shownOn.length > 0 || entry.by.size > 0 || store.approval(id)?.state !== 'pending') return
+    if (entry.tried || deps.desktop === null) return deps.undelivered(execution.id)
+    entry.tried = true
+    clock.after(PATIENCE_MS, () => {
+      if (closed || told.get(id) !== entry || entry.by.size > 0) return
+      const now = store.execution(execution.id)
+      if (now !== null) begin(now, entry, deliver(now, entry, Math.max(0, store.pendingIds().length - 1)), look)
+    })
   }
 
   function withdraw(id: string): void {
@@ -232,7 +259,7 @@ export function createAnnouncements(deps: AnnouncementsDeps): Announcements {
       const execution = store.execution(executionId)
       if (execution === null) continue
       if (known === undefined) {
-        const entry: Told = { executionId, by: new Set(), noticed: false, under: 0, drawn: null, fallen: false }
+        const entry: Told = { executionId, by: new Set(), noticed: false, under: 0, drawn: null, tried: false }
         told.set(approvalId, entry)
         // Where people look may have changed while it was on its way.
         begin(execution, entry, deliver(execution, entry, others), look)
