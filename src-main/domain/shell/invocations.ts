@@ -198,7 +198,53 @@ export function unfold(parsed: ParsedShell): Unfolded {
   return { invocations, commands, functions, findings, destinations, scripts, cut }
 }
 
-/** Where a text carries commands to (`ssh web1 …`, `pct exec 101 …`) and the texts it has read by a shell again, wrappers taken off. */
+/** Each of these reaches the machine of the same name by SSH. */
+const URL_OF_MACHINE = /\b(?:ssh|scp|sftp|rsync|git\+ssh|ssh\+git):\/\/(?:[^@/\s]*@)?(\[[^\]\s]*\]|[^:/\s'"]+)/gi
+/** `HostName` names another machine than the one that is typed. */
+const OTHER_NAME = /^(?:-[A-Za-z0-9]*o)?hostname[= \t]+"?([^"\s]+)"?$/i
+const MACHINE_AND_PATH = /^(?:[^@/:]*@)?(\[[^\]]*\]|[^@/:]+):/
+const MACHINE = /^(?:[^@/:]*@)?([^@/:]+)$/
+/** Programs that take `[user@]machine:path` for a place at another machine. */
+const TAKE_PLACES: ReadonlySet<string> = new Set([
+  'scp',
+  'sftp',
+  'rsync',
+  'sshfs',
+  'git',
+  'rdiff-backup',
+  'borg',
+  'unison',
+])
+/** And those that take the name alone. */
+const TAKE_NAMES: ReadonlySet<string> = new Set(['sftp', 'ssh-copy-id'])
+
+/** Machines that are reached without a command being carried there: files are, or the name of the machine stands in a place or an option. */
+function machinesNamed(command: string, { invocations, scripts }: Unfolded): readonly Destination[] {
+  const found: string[] = []
+  for (const text of [command, ...scripts]) for (const [, name] of text.matchAll(URL_OF_MACHINE)) found.push(name ?? '')
+  for (const { words } of invocations) {
+    const name = suspectedName(words[0])
+    for (const word of words.slice(1)) {
+      const text = word.value ?? word.shape
+      const named =
+        OTHER_NAME.exec(text)?.[1] ??
+        (TAKE_PLACES.has(name) ? MACHINE_AND_PATH.exec(text)?.[1] : undefined) ??
+        (TAKE_NAMES.has(name) ? MACHINE.exec(text)?.[1] : undefined)
+      if (named !== undefined) found.push(named)
+    }
+  }
+  const names = new Set(found.map((name) => name.replace(/^\[|\]$/g, '').replace(/\.$/, '')))
+  return [...names].map((name) => ({ program: 'ssh', name }))
+}
+
+/**
+ * Where a text reaches (`ssh web1 …`, `pct exec 101 …`, `scp a web1:`) and the texts it has read by a shell again, wrappers taken
+ * off.
+ */
 export function carriedBy(command: string): Pick<Unfolded, 'destinations' | 'scripts'> {
-  return unfold(parseShell(command))
+  const unfolded = unfold(parseShell(command))
+  return {
+    destinations: [...unfolded.destinations, ...machinesNamed(command, unfolded)],
+    scripts: unfolded.scripts,
+  }
 }
