@@ -43,8 +43,10 @@ describe('kill -9 before and after each commit', () => {
     }
     await new Promise((go) => setTimeout(go, 500))
     const report = checkCrash(home, asked)
-    expect(report.states.completed ?? 0).toBeGreaterThan(STEPS)
     console.log(JSON.stringify({ killed, ...report }))
+    // The places are spread over all of a request: some came to their end before, some were cut off while they ran.
+    expect(report.states.completed ?? 0).toBeGreaterThan(STEPS / 4)
+    expect((report.states.unknown ?? 0) + (report.states.running ?? 0)).toBeGreaterThan(0)
     rmSync(base, { recursive: true, force: true })
   })
 })
