@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -517,5 +518,56 @@ describe('secrets', () => {
     expect(other.undo.stateOf(view(changed.id))).toMatchObject({ state: 'gone' })
     other.desk.close()
     other.store.close()
+  })
+})
+
+describe('between the request of an undo and its run', () => {
+  const swaps: readonly (readonly [string, () => void, string])[] = [
+    [
+      'the folder leads elsewhere',
+      () => {
+        mkdirSync(at('e'))
+        put('e/f', 'precious')
+        renameSync(at('d'), at('d0'))
+        symlinkSync(at('e'), at('d'))
+      },
+      'precious',
+    ],
+    [
+      'another file took the name',
+      () => {
+        put('x', 'precious')
+        renameSync(at('x'), at('d/f'))
+      },
+      'precious',
+    ],
+    ['somebody else has written into it', () => put('d/f', 'precious'), 'precious'],
+    [
+      'the file is a link',
+      () => {
+        put('x', 'precious')
+        rmSync(at('d/f'))
+        symlinkSync(at('x'), at('d/f'))
+      },
+      'precious',
+    ],
+  ]
+  it.each(swaps)('%s: nothing is written', async (_, swap, holds) => {
+    mkdirSync(at('d'))
+    put('d/f', 'old')
+    const asked = await askUndo(await run('echo new > d/f'))
+    swap()
+    expect(await done(asked)).toMatchObject({ state: 'denied', failure: 'drift' })
+    expect(readFileSync(at('d/f'), 'utf8')).toBe(holds)
+  })
+
+  it('runs where nothing has changed, with what others did before told on the card', async () => {
+    put('f', 'old')
+    const ran = await run('echo new > f')
+    put('f', 'by another')
+    const asked = await askUndo(ran)
+    expect(asked.purpose).toContain('Changed since by somebody else')
+    expect(await done(asked)).toMatchObject({ state: 'completed' })
+    expect(readFileSync(at('f'), 'utf8')).toBe('old')
   })
 })

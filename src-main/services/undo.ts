@@ -129,6 +129,7 @@ export function createUndo(deps: UndoDeps): Undo {
   }
 
   async function take(execution: ExecutionView, plan: Plan): Promise<Taken | null> {
+    if (execution.undoOf) await requireSameWay(execution, plan)
     const offered = execution.undo ?? null
     const promised = (offered?.items ?? []).filter(({ canPutBack }) => canPutBack)
     if (promised.length === 0 || plan.script === null) return null
@@ -324,6 +325,38 @@ export function createUndo(deps: UndoDeps): Undo {
     const state = stateOf(execution)
     if (state === null) throw conflict('Nothing was kept of it that could be put back.')
     if (state.state !== 'ready') throw conflict(state.sentence)
+    const { commands, put, left, fileParts, changed } = await backFrom(execution)
+    if (commands.length === 0)
+      throw conflict(
+        left.length > 0 ? left.join(' ') : 'It is as it was before already, so there is nothing to put back.',
+      )
+    const parts = fileParts.map((row) => contentOf(execution.id, row))
+    const bytes = Buffer.concat(parts)
+    const when = clockTime(execution.startedAt ?? execution.requestedAt, clock.now())
+    const sentences = [
+      `Puts back ${subjectsOf(put)} as it was before ${when}${parts.length === 0 ? '' : ` (${inBytes(bytes.length)})`}.`,
+      ...changed,
+      ...left.map((sentence) => `Left as it is: ${sentence}`),
+    ]
+    return {
+      command: commands.join(' && '),
+      purpose: redact(sentences.join(' ')).text,
+      input:
+        parts.length === 0
+          ? null
+          : remembered(execution.id, fileParts, bytes, `what ${subjectsOf(fileParts)} held before ${when}`),
+    }
+  }
+
+  /** The way back as it is at this moment. */
+  async function backFrom(execution: ExecutionView): Promise<{
+    readonly commands: readonly string[]
+    readonly put: readonly Row[]
+    readonly left: readonly string[]
+    readonly fileParts: readonly Row[]
+    /** What others have changed since, in sentences. */
+    readonly changed: readonly string[]
+  }> {
     const rows = rowsOf(execution.id)
     samePlace(execution, rows)
     let now: readonly Now[]
@@ -338,29 +371,27 @@ export function createUndo(deps: UndoDeps): Undo {
     }
     const files = filesBack(now)
     const states = statesBack(now)
-    const commands = [...files.commands, ...states.commands]
-    const left = [...files.left, ...states.left]
-    if (commands.length === 0)
-      throw conflict(
-        left.length > 0 ? left.join(' ') : 'It is as it was before already, so there is nothing to put back.',
-      )
     const put = [...files.put, ...states.put]
-    const parts = files.parts.map((row) => contentOf(execution.id, row))
-    const bytes = Buffer.concat(parts)
-    const when = clockTime(execution.startedAt ?? execution.requestedAt, clock.now())
-    const sentences = [
-      `Puts back ${subjectsOf(put)} as it was before ${when}${parts.length === 0 ? '' : ` (${inBytes(bytes.length)})`}.`,
-      ...changedSince(now, put),
-      ...left.map((sentence) => `Left as it is: ${sentence}`),
-    ]
     return {
-      command: commands.join(' && '),
-      purpose: redact(sentences.join(' ')).text,
-      input:
-        parts.length === 0
-          ? null
-          : remembered(execution.id, files.parts, bytes, `what ${subjectsOf(files.parts)} held before ${when}`),
+      commands: [...files.commands, ...states.commands],
+      put,
+      left: [...files.left, ...states.left],
+      fileParts: files.parts,
+      changed: changedSince(now, put),
     }
+  }
+
+  /**
+   * Throws unless the way back is still the one that was agreed to: another file under the same name, a folder that leads elsewhere by
+   * now or a change of somebody else would be written over unseen.
+   */
+  async function requireSameWay(execution: ExecutionView, plan: Plan): Promise<void> {
+    const before = execution.undoOf ? store.execution(execution.undoOf) : null
+    if (before === null || rowsOf(before.id).length === 0) throw new Error(GONE_SENTENCE)
+    const { commands, changed } = await backFrom(before)
+    const told = changed.every((sentence) => execution.purpose?.includes(redact(sentence).text))
+    if (commands.join(' && ') !== plan.script || !told)
+      throw new Error('what stands there has changed since the undo was asked for. Ask for it again')
   }
 
   /** Throws when the name of the target stands for another machine or user than then. */
