@@ -163,6 +163,12 @@ export function createDesktop(config: DesktopConfig): DesktopShell {
         const reason = await reasonAgainstClick()
         if (reason === null) return answer('tray', action.target, action.do)
         log?.warn('a click in the tray was not obeyed', { reason, approval: action.target.approvalId })
+        // Refused by the core, so that it stands in the ledger: whoever pressed is no operator.
+        await dispatch({ surface: 'tray', operator: false }, 'approvals.answer', {
+          id: action.target.approvalId,
+          answer: action.do === 'approve' ? { kind: 'approve', phrase: null } : { kind: 'deny', note: null },
+          digest: action.target.digest,
+        })
         return config.show(action.target.executionId)
       }
       case 'pause': {

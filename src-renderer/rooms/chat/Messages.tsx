@@ -132,7 +132,7 @@ const MessageLine = memo(function MessageLine({
 })
 
 /** Nothing may slip from under the pointer while it is over a button of a card, and no other button may take its place. */
-const aboutToPress = (root: Element): boolean => root.querySelector('[data-card] button:hover') !== null
+const aboutToPress = (root: Element): boolean => root.querySelector('[data-card] .btn:hover') !== null
 
 /** The conversation. It stays at its end while the reader is there, and stays where it is when the reader is not. */
 export function Messages({
