@@ -69,6 +69,38 @@ it('a run is taken back through the routes of the window, also after a restart',
   expect((await get(asked.id)).undoState).toMatchObject({ state: 'asked', sentence: 'It was put back.' })
 })
 
+it('an undo that did not come to its end is asked for again with what it is to read, also after a restart', async () => {
+  const path = join(folder, 'motd')
+  writeFileSync(path, 'as it was')
+  const asked = await value<ExecutionView>('executions.request', {
+    target: 'local',
+    command: `echo new > ${path}`,
+    purpose: null,
+    session: null,
+  })
+  await approved(asked)
+  for (const restarted of [false, true]) {
+    const undo = await value<ExecutionView>('executions.undo', { id: asked.id })
+    await value('approvals.answer', {
+      id: undo.approval?.id,
+      answer: { kind: 'deny', note: null },
+      digest: undo.approval?.digest,
+    })
+    if (restarted) {
+      await core.stop()
+      core = start()
+    }
+    const again = await value<ExecutionView>('executions.again', { id: undo.id })
+    expect(again).toMatchObject({ state: 'pending_approval', undoOf: asked.id, retryOf: undo.id })
+    if (!restarted) {
+      await value('executions.cancel', { id: again.id })
+      continue
+    }
+    await approved(again)
+    expect(readFileSync(path, 'utf8')).toBe('as it was')
+  }
+})
+
 it('what has nothing kept cannot be taken back', async () => {
   const read = await value<ExecutionView>('executions.request', {
     target: 'local',

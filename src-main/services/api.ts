@@ -136,6 +136,27 @@ export function createApi(deps: ApiDeps): Dispatch {
     return shownCard(execution)
   }
 
+  /** Asks for the way back as it is at this moment. `retryOf`: an undo that did not come to its end. */
+  async function requestUndo(caller: Caller, id: string, retryOf: string | null): Promise<ExecutionView> {
+    const before = requireExecution(id)
+    const { command, purpose, input } = await deps.undo.request(before)
+    return requestInSession(
+      caller,
+      caller.operator && before.session !== null && store.session(before.session) !== null ? before.session : null,
+      {
+        target: before.target,
+        command,
+        purpose,
+        declaredRisk: null,
+        cwd: null,
+        verify: null,
+        input,
+        undoOf: id,
+        retryOf,
+      },
+    )
+  }
+
   /** One card for one execution in a conversation: the same request again while it waits brings no second one. */
   function showInSession(session: string, execution: ExecutionView): void {
     const last = store.messages(session, null, 50)
@@ -320,6 +341,8 @@ export function createApi(deps: ApiDeps): Dispatch {
     },
     'executions.again': async (caller, { id }) => {
       const before = requireExecution(id)
+      // What it was to read is not part of its words: without it, it would empty what it was to put back.
+      if (before.undoOf) return requestUndo(caller, before.undoOf, id)
       const request = gate.again(id)
       if (request === null) {
         throw new NomosError('conflict', 'It held a secret that is not kept any more. Write the command again.', {
@@ -350,24 +373,7 @@ export function createApi(deps: ApiDeps): Dispatch {
     },
 
     'executions.preview': (_caller, { id }) => deps.preview.show(requireExecution(id)),
-    'executions.undo': async (caller, { id }) => {
-      const before = requireExecution(id)
-      const { command, purpose, input } = await deps.undo.request(before)
-      return requestInSession(
-        caller,
-        caller.operator && before.session !== null && store.session(before.session) !== null ? before.session : null,
-        {
-          target: before.target,
-          command,
-          purpose,
-          declaredRisk: null,
-          cwd: null,
-          verify: null,
-          input,
-          undoOf: id,
-        },
-      )
-    },
+    'executions.undo': (caller, { id }) => requestUndo(caller, id, null),
 
     'approvals.pending': () =>
       store.executions({ states: ['pending_approval'], before: null, limit: MOST_PENDING }).map(shownCard),

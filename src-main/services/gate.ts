@@ -443,7 +443,7 @@ export function createGate(deps: GateDeps): Gate {
     )
     plans.set(executionId, plan)
     if (asked.input && input !== null) inputs.set(input.sha256, asked.input.bytes)
-    remember(executionId, asked)
+    if (!asked.input) remember(executionId, asked)
     if (approval !== null) feed.publish({ type: 'approval', id: approval.id, executionId })
     if (state !== 'requested') return changed(executionId)
     // The windows hear of it when it runs, a moment later.
@@ -814,6 +814,8 @@ export function createGate(deps: GateDeps): Gate {
       const kept = requests.get(id)
       if (kept !== undefined) return kept
       const execution = requireExecution(id)
+      // What it was to read is no part of its words.
+      if (execution.undoOf) return null
       // What the redactor took out cannot be run again.
       const shown = [execution.cwd ?? '', execution.verify ?? '']
       if (execution.redacted || shown.some((text) => text.includes('‹redacted'))) return null
