@@ -665,6 +665,7 @@ export function createPolicyDesk(deps: PolicyDeskDeps): PolicyDesk {
       const plan = deps.gate.planOf(execution.id)
       if (plan === null || plan.script === null) return no('What was asked for is not there any more in its own words.')
       if (Object.keys(plan.env).length > 0) return no('It gets variables of its own, which an entry does not hold.')
+      if (plan.input) return no('It is given something to read, which an entry does not hold.')
       const asker = askerFor(policyAgent(execution.principal), execution.session)
       const weighed = await deps.gate.weigh(asker, {
         target: execution.target,

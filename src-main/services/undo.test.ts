@@ -571,3 +571,18 @@ describe('between the request of an undo and its run', () => {
     expect(readFileSync(at('f'), 'utf8')).toBe('old')
   })
 })
+
+it('what is given something to read is never allowed for always: an entry would let through any other input', async () => {
+  const files = createTestbed({ files: true })
+  try {
+    const asked = await files.ask(`tee ${at('f')}`, { input: { bytes: Buffer.from('old'), what: 'what f held' } })
+    expect(await files.real.desk.alwaysOffer(asked)).toMatchObject({
+      entries: [],
+      refusal: expect.stringContaining('given something to read'),
+    })
+    const plain = await files.ask(`tee ${at('g')}`)
+    expect((await files.real.desk.alwaysOffer(plain)).refusal).toBeNull()
+  } finally {
+    await files.stop()
+  }
+})
