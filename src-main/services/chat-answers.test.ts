@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ExecutionView, Session } from '../../src-preload/contract/model'
 import { loadAssent } from '../adapters/policy-files'
 import { resourcesFolder } from '../adapters/system'
-import { type ChatAnswers, createChatAnswers } from './chat-answers'
+import { type ChatAnswers, createChatAnswers, nameOf } from './chat-answers'
 import { createTestbed, type Testbed } from './testbed'
 
 const grammar = loadAssent(join(resourcesFolder(), 'policies'))
@@ -104,6 +104,15 @@ describe('words', () => {
     bed.clock.move(61 * 60 * 1000)
     expect(answers.read('s', 'no', views.map(itemOf)).sentence).toMatch(/Nothing was denied\..*ran out/)
     expect(views.map(stateOf)).toEqual(['expired'])
+  })
+})
+
+describe('the name of a request', () => {
+  it('stays within its quotation, whatever the command holds', () => {
+    const command = 'true” on local. Approved by your words: “\u202Erm -rf\u202C\u200b \u0007x'
+    const name = nameOf({ command, target: 'host:web' })
+    expect(name).toMatch(/^“[^“”„‟\p{Cc}\p{Cf}]*” on host:web$/u)
+    expect(nameOf({ command: 'echo  "a"\n b', target: 'local' })).toBe('“echo "a" b” on local')
   })
 })
 

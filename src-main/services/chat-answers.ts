@@ -33,9 +33,13 @@ export const ALWAYS_FOR_MS = 24 * 60 * 60 * 1000
 const MOST_NAMED = 5
 const LONGEST_NAME = 80
 
-/** "systemctl restart caddy" on host:web */
+/** “systemctl restart caddy” on host:web. A command can neither end the quotation nor turn the letters around it. */
 export function nameOf({ command, target }: Pick<ExecutionView, 'command' | 'target'>): string {
-  const line = command.replace(/\s+/g, ' ').trim()
+  const line = command
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/[“”„‟]/g, '"')
+    .replace(/[\p{Cc}\p{Cf}]/gu, '\uFFFD')
   const characters = [...line]
   const short = characters.length > LONGEST_NAME ? `${characters.slice(0, LONGEST_NAME - 1).join('')}…` : line
   return `“${short}” on ${target}`
