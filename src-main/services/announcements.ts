@@ -44,6 +44,8 @@ interface Told {
   readonly by: Set<Surface>
   /** A notice of the system stands for it, or is on its way. */
   noticed: boolean
+  /** How many others its notice counts, and what comes of showing it. */
+  counted: { readonly others: number; readonly shown: Promise<boolean> } | null
   /** Announcements on their way. */
   under: number
   /** Resolves a wait for the window. */
@@ -113,7 +115,13 @@ export function createAnnouncements(deps: AnnouncementsDeps): Announcements {
 
   const noticesUp = (): number => [...told.values()].filter(({ noticed }) => noticed).length
 
-  async function tell(announcer: Announcer, execution: ExecutionView, entry: Told, others: number): Promise<boolean> {
+  function tell(announcer: Announcer, execution: ExecutionView, entry: Told, others: number): Promise<boolean> {
+    const shown = show(announcer, execution, entry, others)
+    if (announcer.surface === 'notification') entry.counted = { others, shown }
+    return shown
+  }
+
+  async function show(announcer: Announcer, execution: ExecutionView, entry: Told, others: number): Promise<boolean> {
     const notice = noticeOf(execution, others)
     if (notice === null) return false
     const own = announcer.surface === 'notification'
@@ -151,6 +159,8 @@ export function createAnnouncements(deps: AnnouncementsDeps): Announcements {
   /** Brings the newest notice to how many others wait: there the further ones are told. */
   function recount(announcer: Announcer, others: number): Promise<boolean> {
     const last = [...told.values()].reverse().find(({ noticed }) => noticed)
+    // In a burst every one of them would say the same again.
+    if (last?.counted?.others === others) return last.counted.shown
     const execution = last === undefined ? null : store.execution(last.executionId)
     if (last === undefined || execution === null) return Promise.resolve(false)
     return tell(announcer, execution, last, others)
@@ -259,7 +269,15 @@ export function createAnnouncements(deps: AnnouncementsDeps): Announcements {
       const execution = store.execution(executionId)
       if (execution === null) continue
       if (known === undefined) {
-        const entry: Told = { executionId, by: new Set(), noticed: false, under: 0, drawn: null, tried: false }
+        const entry: Told = {
+          executionId,
+          by: new Set(),
+          noticed: false,
+          counted: null,
+          under: 0,
+          drawn: null,
+          tried: false,
+        }
         told.set(approvalId, entry)
         // Where people look may have changed while it was on its way.
         begin(execution, entry, deliver(execution, entry, others), look)
