@@ -89,6 +89,18 @@ describe('words', () => {
     expect(views.map(stateOf)).toEqual(views.map(() => 'pending_approval'))
   })
 
+  it('that reach nothing say of what was approved and not started how it goes on', async () => {
+    const [one] = await propose(1)
+    if (one === undefined) throw new Error('nothing was asked for')
+    bed.store.settleApproval(
+      itemOf(one).id,
+      'approved',
+      { by: 'operator', surface: 'window', words: null, note: null, at: 1 },
+      { state: 'approved', reason: null },
+    )
+    expect(answers.read('s', 'go ahead', []).sentence).toContain('not started yet, with Start on its card: “mkdir')
+  })
+
   it('that deny say what they did not reach and why', async () => {
     const [seen, unseen, late] = await propose(3)
     if (!seen || !unseen || !late) throw new Error('nothing was asked for')

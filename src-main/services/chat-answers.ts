@@ -148,9 +148,12 @@ export function createChatAnswers(deps: {
   }
 
   /** A message that answers nothing. While runs go on it is kept for their end, whatever it says. */
-  function ordinary(turn: Session['turn'], sentence: string | null): ChatOutcome {
+  function ordinary(turn: Session['turn'], proposed: readonly ExecutionView[], sentence: string | null): ChatOutcome {
     if (turn !== 'waiting') return { kind: 'message', sentence }
-    const then = 'The agent reads it once what runs has ended.'
+    // After a crash this stays so until somebody presses Start, or the approval runs out.
+    const idle = proposed.filter(({ state }) => state === 'approved')
+    const start = idle.length === 0 ? '' : ` Approved and not started yet, with Start on its card: ${listOf(idle)}.`
+    const then = `The agent reads it once what runs has ended.${start}`
     return { kind: 'queued', sentence: sentence === null ? then : `${sentence} ${then}` }
   }
 
@@ -178,7 +181,7 @@ export function createChatAnswers(deps: {
           }
           if (late.length > 0)
             return { kind: 'answer', sentence: `Nothing was approved by these words. ${late.join(' ')}` }
-          return ordinary(turn, elsewhere())
+          return ordinary(turn, proposed, elsewhere())
         case 'deny':
           if (reached.length > 0)
             return { kind: 'answer', sentence: deny(text, reached, late, waiting.length - reached.length) }
@@ -187,9 +190,9 @@ export function createChatAnswers(deps: {
           }
           if (late.length > 0)
             return { kind: 'answer', sentence: `Nothing was denied by these words. ${late.join(' ')}` }
-          return ordinary(turn, null)
+          return ordinary(turn, proposed, null)
         case 'later':
-          if (waiting.length === 0) return ordinary(turn, null)
+          if (waiting.length === 0) return ordinary(turn, proposed, null)
           return {
             kind: 'answer',
             sentence: `Left as it is.${still} Say “go ahead” or “no” when you have decided; nothing runs until then.`,
@@ -201,7 +204,7 @@ export function createChatAnswers(deps: {
               sentence: `Nothing was approved: ${WHY_UNCLEAR[reading.why]}.${still} Say “go ahead” or “no”, or use the cards; the agent reads your message once that is answered.`,
             }
           }
-          return ordinary(turn, null)
+          return ordinary(turn, proposed, null)
         case 'none':
           if (waiting.length > 0) {
             return {
@@ -209,7 +212,7 @@ export function createChatAnswers(deps: {
               sentence: `The agent reads your message once everything it asked for is answered.${still} Say “go ahead” or “no”, or use the cards.`,
             }
           }
-          return ordinary(turn, null)
+          return ordinary(turn, proposed, null)
       }
     },
 

@@ -87,6 +87,11 @@ export function createUndoReads(deps: UndoReadsDeps): UndoReads {
           cwd: null,
           verify: null,
         })
+        if (asked.state === 'pending_approval') {
+          // The policy changed in between: nobody is to be asked for this.
+          await deps.gate().cancel(asked.id, 'undo', 'system')
+          return { ok: false, why: 'the policy does not let it be read without a question.' }
+        }
         const execution = await ended(asked.id)
         if (execution === null) return { ok: false, why: `"${command}" did not answer in time.` }
         if (execution.exitCode === null)
