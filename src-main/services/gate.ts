@@ -433,7 +433,7 @@ export function createGate(deps: GateDeps): Gate {
             deps.macKey,
             canonicalJson([target.slug, plan.user, plan.cwd, asked.command, env, asked.verify, input?.sha256 ?? null]),
           ).slice(0, 24),
-          reached: [target, ...looked.reached.map((one) => one.target)].map(({ slug }) => slug),
+          reached: [...new Set([target, ...looked.reached.map((one) => one.target)].map(({ slug }) => slug))],
           undo,
           undoOf: asked.undoOf ?? null,
         },
