@@ -868,6 +868,9 @@ describe('after a restart', () => {
       target: 'local',
       command: 'ask a',
     })
+    // Others may have asked for a lot since.
+    const foreign = { state: 'completed', session: 'other', turn: 'other', target: 'local', command: 'true' } as const
+    for (let i = 0; i < 250; i++) addExecution(first.store, { ...foreign, id: ids.next('exe') })
     const second = reopen(first)
     second.loop.resume()
     await still(second.loop)

@@ -691,17 +691,15 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
     if (!read.ok) return null
     const known = new Set(turnRows(session, turn).map((row) => row.executionId))
     for (const row of rows) known.add(row.executionId)
-    const found = store
-      .executions({ before: null, limit: PAGE })
-      .find(
-        (view) =>
-          view.session === session &&
-          view.turn === turn &&
-          view.principal.kind === 'agent' &&
-          !known.has(view.id) &&
-          view.target === read.input.target &&
-          view.command === read.input.command,
-      )
+    const fits = (view: ExecutionView): boolean =>
+      view.session === session &&
+      view.turn === turn &&
+      view.principal.kind === 'agent' &&
+      !known.has(view.id) &&
+      view.target === read.input.target &&
+      view.command === read.input.command
+    // What waits must be found whatever others have asked for since: nothing else would lead from the turn to its card.
+    const found = store.openExecutions().find(fits) ?? store.executions({ before: null, limit: PAGE }).find(fits)
     return found?.id ?? null
   }
 
