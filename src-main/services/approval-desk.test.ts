@@ -143,6 +143,17 @@ describe('request changes', () => {
   })
 })
 
+describe('a denial with a reason', () => {
+  it('is a no, and not told as a wish for another command', async () => {
+    const one = await change()
+    bed.deny(one, 'never on a Friday')
+    const text = bed.gate.resultText(one.id)
+    expect(text).toContain('Denied by the operator: never on a Friday')
+    expect(text).toContain('The operator said no')
+    expect(text).not.toContain('propose the changed command')
+  })
+})
+
 describe('words', () => {
   it('are kept with the grant, and told to the caller', async () => {
     const one = await change()

@@ -101,6 +101,9 @@ function ago(at: number, now: number): string {
   return minutes < 90 ? `${minutes} min ago` : `${Math.round(minutes / 60)} h ago`
 }
 
+/** What the reason of a denial begins with that asks for another form of the same. */
+export const ASKS_FOR_CHANGES = 'The operator asks for changes: '
+
 /** Which way a settled approval went, by whom, where and when: "It was denied by operator on a notification 12 s ago." */
 export function settledSentence(approval: ApprovalView, now: number): string {
   const { settlement, state } = approval
@@ -399,7 +402,7 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
               settlement.note === null
                 ? 'Denied by the operator.'
                 : changes
-                  ? `The operator asks for changes: ${settlement.note}`
+                  ? `${ASKS_FOR_CHANGES}${settlement.note}`
                   : `Denied by the operator: ${settlement.note}`,
           }
     if (!store.settleApproval(approval.id, to, settlement, execution)) {

@@ -1,4 +1,5 @@
 import type { ExecutionView } from '../../src-preload/contract/model'
+import { ASKS_FOR_CHANGES } from './approval-desk'
 
 /** Characters of an output that a model gets: of its beginning and of its end. */
 const MODEL_HEAD = 20 * 1024
@@ -46,7 +47,7 @@ export function resultText(execution: ExecutionView, output: string | null): str
 }
 
 /** What is to be done about a refusal: each kind has words of its own. */
-function guidance({ state, failure, approval }: ExecutionView): string {
+function guidance({ state, stateReason, failure, approval }: ExecutionView): string {
   const settlement = approval?.settlement ?? null
   if (state === 'expired')
     return 'Nobody answered in time. Nobody has said no: tell the operator that it waits, and ask again only when you are told to.'
@@ -55,7 +56,7 @@ function guidance({ state, failure, approval }: ExecutionView): string {
     return 'What was agreed to was not there any more in the form that was agreed to. Look again before you ask anew.'
   if (settlement === null)
     return 'The policy of this host forbids it. Do not ask for the same again and do not look for a way around it; say what you wanted it for.'
-  if (settlement.note !== null)
+  if (stateReason?.startsWith(ASKS_FOR_CHANGES) === true)
     return 'The operator wants it otherwise: do what the note says, and propose the changed command. Do not ask for the same again.'
   return 'The operator said no. Do not ask for the same again and do not reach for the same by another way; say what you wanted it for, or ask what to do instead.'
 }
