@@ -17,7 +17,6 @@ import { useNow } from './useNow'
 import { Visible } from './Visible'
 import { visibleText } from './visible'
 import {
-  answererWord,
   cardOnlyWord,
   cardState,
   effectWord,
@@ -27,7 +26,7 @@ import {
   principalWord,
   RISK_WORD,
   STATE_MEANS,
-  surfaceWord,
+  settledWord,
 } from './words'
 
 /** After an approval the start follows within milliseconds; a Start button that flashes for those would only be in the way. */
@@ -322,20 +321,19 @@ function Settled({ view, now }: { readonly view: ExecutionView; readonly now: nu
   const approval = view.approval
   const settlement = approval?.settlement
   if (approval === null || settlement === undefined || settlement === null) return null
-  const by = answererWord(settlement)
-  const verb = approval.state === 'approved' ? 'Approved' : approval.state === 'pending' ? 'Answered' : approval.state
+  // What the fallback noted is why it is in this state, which stands above.
+  const note = settlement.note === view.stateReason || view.state === 'undeliverable' ? null : settlement.note
   return (
     <p className="break-words text-ink-2" data-testid="settlement">
-      {verb.charAt(0).toUpperCase() + verb.slice(1)} {by === null ? '' : `by ${by} `}
-      {surfaceWord(settlement.surface)} at {clock(settlement.at, now)}
+      {settledWord(view)} at {clock(settlement.at, now)}
       {settlement.words === null ? null : (
         <>
           , with the words “<Visible text={settlement.words} />”
         </>
       )}
-      {settlement.note === null || settlement.note === view.stateReason ? null : (
+      {note === null ? null : (
         <>
-          . Note: “<Visible text={settlement.note} />”
+          . Note: “<Visible text={note} />”
         </>
       )}
     </p>

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, it, vi } from 'vitest'
-import type { ExecutionView } from '../../src-preload/contract'
+import type { ApprovalView, ExecutionView } from '../../src-preload/contract'
 import { execution } from '../dev/fixtures'
 import { ActionCard, type ActionCardProps, type CardActions } from './ActionCard'
 import { AlwaysPanel } from './AlwaysPanel'
@@ -295,6 +295,23 @@ describe('the card of the desk', () => {
     const html = card({ ...view, approval: view.approval === null ? null : { ...view.approval, settlement } })
     expect(html).toContain('in the chat')
     expect(html).toContain('ok go ahead')
+  })
+
+  it('has a word of its own for each way a question ends without an answer', () => {
+    const settled = (state: ExecutionView['state'], to: ApprovalView['state'], by: string): string => {
+      const view = execution({ id: 'e', command: 'x', state })
+      const note = by === 'fallback' ? 'Nobody can be asked. Decided by the fallback.' : null
+      const settlement = { by, surface: 'system' as const, words: null, note, at: 1 }
+      const approval = view.approval === null ? null : { ...view.approval, state: to, settlement }
+      const html = card({ ...view, stateReason: 'Nobody can be asked.', approval })
+      return /data-testid="settlement">(.*?)<\/p>/.exec(html)?.[1]?.replace(/<[^>]*>/g, '') ?? ''
+    }
+    expect(settled('expired', 'expired', 'time')).toMatch(/^Expired at /)
+    const undeliverable = settled('undeliverable', 'cancelled', 'fallback')
+    expect(undeliverable).toMatch(/^Closed as undeliverable at /)
+    // Said once, as the reason.
+    expect(undeliverable).not.toContain('Nobody')
+    expect(settled('cancelled', 'cancelled', 'recovery')).toMatch(/^Cancelled by Nomos itself at /)
   })
 })
 

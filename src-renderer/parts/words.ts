@@ -110,6 +110,18 @@ export function answererWord(settlement: Settlement): string | null {
   return settlement.by === 'operator' ? 'you' : visibleText(settlement.by)
 }
 
+/** How a question ended, as the beginning of a line. Time and a lack of surfaces are no person, and each has its own word. */
+export function settledWord(view: ExecutionView): string {
+  const { approval } = view
+  const settlement = approval?.settlement ?? null
+  if (approval === null || settlement === null) return ''
+  if (approval.state === 'expired') return 'Expired'
+  if (view.state === 'undeliverable') return 'Closed as undeliverable'
+  const verb = approval.state === 'pending' ? 'answered' : approval.state
+  const by = answererWord(settlement)
+  return `${verb.charAt(0).toUpperCase()}${verb.slice(1)} ${by === null ? '' : `by ${by} `}${surfaceWord(settlement.surface)}`
+}
+
 const EFFECT_WORD: Readonly<Record<Effect['kind'], string>> = {
   exec: 'runs',
   read: 'reads',
