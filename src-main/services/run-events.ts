@@ -20,6 +20,7 @@ const ENDED: Readonly<Partial<Record<ExecutionView['state'], string>>> = {
   unknown: 'its end was not seen',
 }
 
+/** It did not run, and each reason has its own word: what nobody answered in time was not denied. */
 const REFUSED: Readonly<Partial<Record<ExecutionView['state'], string>>> = {
   denied: 'denied',
   expired: 'expired',
@@ -95,7 +96,7 @@ export function createRunEvents(deps: {
       const refused = REFUSED[state]
       const reason = execution.stateReason === null ? '' : ` ${execution.stateReason}`
       if (refused !== undefined) {
-        say(execution, `Exec denied (run ${runOf(execution)}): ${nameOf(execution)}, ${refused}.${reason}`)
+        say(execution, `Exec ${refused} (run ${runOf(execution)}): ${nameOf(execution)}.${reason}`)
         return
       }
       // What ran by itself and at once stands on its card; a line more would only be noise.
