@@ -1,4 +1,4 @@
-import type { AnswerPlace, BlastRadius, ExecutionView, Risk } from '../../src-preload/contract/model'
+import type { AnswerPlace, BlastRadius, ExecutionState, ExecutionView, Risk } from '../../src-preload/contract/model'
 import type { Out } from './io'
 import { wordShown } from './started'
 import { markedLines, type Paint, visibleLine } from './visible'
@@ -8,6 +8,22 @@ const RISK_WORDS: Readonly<Record<Risk, string>> = {
   reversible_low: 'reversible, low',
   config_mutation: 'changes something',
   destructive: 'DESTRUCTIVE',
+}
+
+/** What became of a request, in the words that every place uses. Denied, expired, timed out and undeliverable are four different things. */
+export const STATE_WORDS: Readonly<Record<ExecutionState, string>> = {
+  requested: 'requested',
+  pending_approval: 'waiting',
+  approved: 'approved',
+  running: 'running',
+  completed: 'completed',
+  failed: 'failed',
+  timed_out: 'timed out',
+  cancelled: 'cancelled',
+  denied: 'denied',
+  expired: 'expired',
+  undeliverable: 'undeliverable',
+  unknown: 'unknown',
 }
 
 /** A risk as a word and colour. */
@@ -98,7 +114,7 @@ export function listLine(view: ExecutionView, paint: Paint): string {
   const command = visibleLine(view.command)
   const short = command.length > 80 ? `${command.slice(0, 79)}…` : command
   const exit = view.exitCode === null ? '' : ` exit ${view.exitCode}`
-  return `${view.id}  ${at}  ${paint('bold', view.state)}${exit}  ${view.risk}  ${visibleLine(view.target)}  ${short}`
+  return `${view.id}  ${at}  ${paint('bold', STATE_WORDS[view.state])}${exit}  ${view.risk}  ${visibleLine(view.target)}  ${short}`
 }
 
 /**

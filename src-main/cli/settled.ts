@@ -1,25 +1,10 @@
-import type { ExecutionState, ExecutionView, Surface } from '../../src-preload/contract/model'
+import type { ExecutionView, Surface } from '../../src-preload/contract/model'
 import { type App, ask } from './app'
+import { STATE_WORDS } from './cards'
 import { CliFailure, EXIT } from './exits'
 import { byPrefix } from './prefixes'
 import { visibleLine } from './visible'
 import { momentShown } from './when'
-
-/** What became of a request, in the words that every place uses. Denied, expired, timed out and undeliverable are four different things. */
-export const STATE_WORDS: Readonly<Record<ExecutionState, string>> = {
-  requested: 'requested',
-  pending_approval: 'waiting',
-  approved: 'approved',
-  running: 'running',
-  completed: 'completed',
-  failed: 'failed',
-  timed_out: 'timed out',
-  cancelled: 'cancelled',
-  denied: 'denied',
-  expired: 'expired',
-  undeliverable: 'undeliverable',
-  unknown: 'unknown',
-}
 
 const PLACES: Readonly<Record<Surface, string>> = {
   window: 'window',

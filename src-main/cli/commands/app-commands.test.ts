@@ -100,7 +100,9 @@ describe('run', () => {
     app.onRequest = () => app.change('exe_new', { state, stateReason: reason })
     const result = await nomos('run', 'local', 'x')
     expect(result.exit).toBe(exit)
-    expect(result.io.err()).toBe(`nomos: exe_new is ${state}${reason === null ? '' : `: ${reason}`}\n`)
+    expect(result.io.err()).toBe(
+      `nomos: exe_new is ${state.replace('_', ' ')}${reason === null ? '' : `: ${reason}`}\n`,
+    )
   })
 
   it('says how to answer while it waits', async () => {
@@ -156,7 +158,10 @@ describe('executions', () => {
     app = await fakeApp(home)
     pend('1abc', '1abd', '2')
     app.onCancel = (id) => app.change(id, { state: 'cancelled' })
-    expect((await nomos('executions', 'list')).io.out().split('\n')).toHaveLength(4)
+    const list = (await nomos('executions', 'list')).io.out()
+    expect(list.split('\n')).toHaveLength(4)
+    expect(list).toContain('  waiting  ')
+    expect((await nomos('executions', 'list', '--state', 'timed out')).exit).toBe(EXIT.done)
     expect((await nomos('executions', 'show', '2')).io.out()).toContain('exe_2')
     const two = await nomos('executions', 'show', 'exe_1')
     expect(two).toMatchObject({ exit: EXIT.usage })

@@ -1,14 +1,14 @@
 import { ExecutionState, type ExecutionView, type PreviewView } from '../../../src-preload/contract/model'
 import { atTerminal, codePrompt } from '../answering'
 import { type App, ask, unwrap, withApp } from '../app'
-import { card, listLine } from '../cards'
+import { card, listLine, STATE_WORDS } from '../cards'
 import { CliFailure, EXIT, usage } from '../exits'
 import { type Io, writeAll } from '../io'
 import { nearest } from '../near'
 import { readCount, readOptions } from '../options'
 import { byPrefix } from '../prefixes'
 import { type Command, pick } from '../program'
-import { pastExecutions, STATE_WORDS } from '../settled'
+import { pastExecutions } from '../settled'
 import { painter, visibleLine, visibleText } from '../visible'
 
 const PAGE = 200
@@ -28,7 +28,8 @@ const list: Command = async (args, io) => {
   if (rest.length > 0) throw usage(`nomos executions list takes no ${JSON.stringify(rest[0])}.`)
   const limit = readCount('-n', options.count, 20, 1, PAGE)
   const states = options.state.map((word) => {
-    const state = ExecutionState.safeParse(word)
+    // As it is stored, or as it is said.
+    const state = ExecutionState.safeParse(word.trim().replace(' ', '_'))
     if (state.success) return state.data
     const near = nearest(word, ExecutionState.options)
     throw usage(
@@ -66,7 +67,8 @@ const cancel: Command = async (args, io) => {
     const found = await findExecution(app, id)
     const view = unwrap(await app.client.request('executions.cancel', { id: found.id }))
     if (options.json) io.stdout.write(`${JSON.stringify(view)}\n`)
-    else io.stdout.write(`${view.id} ${view.state === 'running' ? 'is being stopped' : `is ${view.state}`}\n`)
+    else
+      io.stdout.write(`${view.id} ${view.state === 'running' ? 'is being stopped' : `is ${STATE_WORDS[view.state]}`}\n`)
     return EXIT.done
   })
 }
@@ -80,7 +82,7 @@ const start: Command = async (args, io) => {
     terminal.write(card(found, painter({ isTTY: true }, io.env)))
     const prompt = codePrompt(terminal, 'start')
     const view = unwrap(await app.client.answerWithChallenge('executions.start', { id: found.id }, prompt))
-    io.stdout.write(options.json ? `${JSON.stringify(view)}\n` : `${view.id} is ${view.state}\n`)
+    io.stdout.write(options.json ? `${JSON.stringify(view)}\n` : `${view.id} is ${STATE_WORDS[view.state]}\n`)
     return EXIT.done
   })
 }
@@ -151,7 +153,7 @@ async function findExecution(app: App, given: string): Promise<ExecutionView> {
 
 function writeExecution(io: Io, view: ExecutionView): void {
   const paint = painter(io.stdout, io.env)
-  const lines = [`${view.id}  ${paint('bold', view.state)}`]
+  const lines = [`${view.id}  ${paint('bold', STATE_WORDS[view.state])}`]
   if (view.stateReason !== null) lines.push(`  ${visibleLine(view.stateReason)}`)
   if (view.exitCode !== null) lines.push(`  exit ${view.exitCode}`)
   if (view.signal !== null) lines.push(`  ended by ${view.signal}`)

@@ -7,12 +7,13 @@ import {
   type Surface,
 } from '../../../src-preload/contract/model'
 import { ask, withApp } from '../app'
+import { STATE_WORDS } from '../cards'
 import { EXIT, usage } from '../exits'
 import { writeAll } from '../io'
 import { nearest } from '../near'
 import { readCount, readOptions } from '../options'
 import type { Command } from '../program'
-import { answererShown, STATE_WORDS } from '../settled'
+import { answererShown } from '../settled'
 import { type Paint, painter, visibleLine } from '../visible'
 import { momentShown } from '../when'
 

@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import type { Numbered } from '../../../src-preload/contract'
 import { type ExecutionView, FINAL_STATES } from '../../../src-preload/contract/model'
 import { type App, ask, withApp } from '../app'
-import { outputText } from '../cards'
+import { outputText, STATE_WORDS } from '../cards'
 import { CliFailure, EXIT, usage } from '../exits'
 import { type Io, writeAll } from '../io'
 import { readOptions } from '../options'
@@ -149,7 +149,7 @@ async function follow(app: App, io: Io, wish: Wish): Promise<number> {
       new CliFailure(
         EXIT.noApp,
         'lost',
-        `${reason} What became of ${own} is not known here${last === null ? '' : ` (last seen: ${last.state})`}; see: nomos executions show ${own}`,
+        `${reason} What became of ${own} is not known here${last === null ? '' : ` (last seen: ${STATE_WORDS[last.state]})`}; see: nomos executions show ${own}`,
       ),
     ),
   )
@@ -168,7 +168,7 @@ function closing(view: ExecutionView, io: Io, json: boolean, interrupted: boolea
     const plain = view.state === 'completed' || (view.state === 'failed' && view.exitCode !== null)
     if (!plain) {
       const reason = view.stateReason === null ? '' : `: ${visibleLine(view.stateReason)}`
-      io.stderr.write(`nomos: ${view.id} is ${view.state}${reason}\n`)
+      io.stderr.write(`nomos: ${view.id} is ${STATE_WORDS[view.state]}${reason}\n`)
     }
     if (view.truncated) io.stderr.write(`nomos: the output was cut (${view.outputBytes} bytes in all).\n`)
   }
