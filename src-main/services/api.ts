@@ -9,6 +9,7 @@ import {
   routes,
 } from '../../src-preload/contract'
 import {
+  type AnswerResult,
   type ApprovalView,
   type DoctorCheck,
   FINAL_STATES,
@@ -65,6 +66,7 @@ const done = { done: true } as const
 const MOST_PENDING = 1000
 /** Dependents named on a card; the others are counted. */
 const MOST_DEPENDENTS = 30
+const ANSWERED_AT_ONCE = 10
 const NEW_SESSION = 'New session'
 const TITLE_LENGTH = 60
 
@@ -377,9 +379,15 @@ export function createApi(deps: ApiDeps): Dispatch {
 
     'approvals.pending': () =>
       store.executions({ states: ['pending_approval'], before: null, limit: MOST_PENDING }).map(shownCard),
-    'approvals.answerMany': (caller, { items, answer }) => {
+    'approvals.answerMany': async (caller, { items, answer }) => {
       requireOperator(caller)
-      return { results: desk.answerMany(caller, items, answer) }
+      const results: AnswerResult[] = []
+      // Each is written to the disk on its own; windows and other surfaces are served in between.
+      for (let at = 0; at < items.length; at += ANSWERED_AT_ONCE) {
+        if (at > 0) await new Promise((go) => setImmediate(go))
+        results.push(...desk.answerMany(caller, items.slice(at, at + ANSWERED_AT_ONCE), answer))
+      }
+      return { results }
     },
     'approvals.shown': (caller, { items }) => {
       requireOperator(caller)

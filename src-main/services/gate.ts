@@ -568,11 +568,16 @@ export function createGate(deps: GateDeps): Gate {
 
   /** Approved ones that are on their way to their start. */
   const starting = new Set<string>()
+  let begun: Promise<void> = Promise.resolve()
 
   async function startApproved(executionId: string): Promise<void> {
     if (starting.has(executionId)) return
     starting.add(executionId)
     try {
+      // Hundreds may be agreed to at once: each begins in a moment of its own, so that everything else goes on in between.
+      const turn = begun
+      begun = begun.then(() => new Promise((go) => setImmediate(go)))
+      await turn
       await startNow(executionId)
     } finally {
       starting.delete(executionId)

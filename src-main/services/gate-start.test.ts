@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createLocalRunner } from '../adapters/local'
 import { CAUTIOUS } from '../domain/policy'
 import { settledSentence } from './approval-desk'
 import { createTestbed, type Testbed } from './testbed'
@@ -113,4 +114,38 @@ describe('what was approved and not started', () => {
     expect(text).not.toContain('The operator said no')
     expect(existsSync(made)).toBe(false)
   })
+})
+
+it('what is agreed to at once begins one after the other, so that nothing else stands still', async () => {
+  const local = createLocalRunner()
+  let moment = 0
+  let ticking = true
+  const tick = (): void => {
+    moment++
+    if (ticking) setImmediate(tick)
+  }
+  const begun: number[] = []
+  const other = createTestbed({
+    runner: {
+      kind: 'local',
+      prepare(draft) {
+        begun.push(moment)
+        return local.prepare(draft)
+      },
+      start: (plan, mode, sink) => local.start(plan, mode, sink),
+      close: () => local.close(),
+    },
+  })
+  try {
+    const asked = []
+    for (let i = 0; i < 20; i++) asked.push(await other.ask(`mkdir ${join(folder, `many${i}`)}`))
+    begun.length = 0
+    tick()
+    for (const view of asked) other.approve(view)
+    for (const { id } of asked) await other.until(id, 'completed')
+    expect(new Set(begun).size).toBe(asked.length)
+  } finally {
+    ticking = false
+    await other.stop()
+  }
 })
