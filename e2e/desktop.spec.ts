@@ -341,6 +341,7 @@ describe('the tray', () => {
       'Nothing waits',
       'Nothing runs',
       'Pause automatic runs',
+      'Ask about everything',
       'Quit Nomos',
     ])
     await run(page, 'local', `touch ${scratch}/a`)
@@ -354,8 +355,8 @@ describe('the tray', () => {
     expect(newest?.label).toContain('rm -rf')
     expect(newest?.entries.map(({ label }) => label).filter((label) => label !== '')).toEqual([
       'destructive on local',
-      'Deny',
       'Review…',
+      'Deny',
     ])
     expect(older?.entries.map(({ label }) => label)).toContain('Approve once')
 

@@ -28,7 +28,7 @@ export interface DesktopConfig {
 
 export interface DesktopShell {
   readonly desktop: Desktop
-  /** Looks what the desktop has and shows what there is to show. Called when the window is up; before it, by what cannot wait. */
+  /** Looks at what the desktop has and shows what there is to show. Called when the window is up; before it, by what cannot wait. */
   begin(): Promise<void>
   /** Every event of the core. */
   follow(event: FeedEvent): void
@@ -71,7 +71,7 @@ export function createDesktop(config: DesktopConfig): DesktopShell {
 
   let icon: TrayIcon | null = null
   let registered = false
-  let state: TrayState = { pending: [], running: 0, paused: false, locked: null }
+  let state: TrayState = { pending: [], running: 0, paused: false, asking: false, locked: null }
   let planned: NodeJS.Timeout | null = null
   let looking: Promise<void> = Promise.resolve()
   let next: Promise<void> | null = null
@@ -111,6 +111,7 @@ export function createDesktop(config: DesktopConfig): DesktopShell {
     state = {
       pending: pending.ok ? (pending.value as readonly ExecutionView[]) : state.pending,
       paused: policy.ok ? (policy.value as PolicyView).pauseAutomatic : state.paused,
+      asking: policy.ok ? (policy.value as PolicyView).askAboutEverything : state.asking,
       running: config.running(),
       locked: native?.lock.last() ?? null,
     }
@@ -171,11 +172,12 @@ export function createDesktop(config: DesktopConfig): DesktopShell {
         })
         return config.show(action.target.executionId)
       }
-      case 'pause': {
+      case 'switch': {
+        const { name, on } = action
         const reason = await reasonAgainstClick()
-        if (reason === null) await dispatch(asTray, 'policy.setSwitch', { name: 'pauseAutomatic', on: action.on })
+        if (reason === null) await dispatch(asTray, 'policy.setSwitch', { name, on })
         else {
-          log?.warn('a click in the tray was not obeyed', { reason, switch: 'pauseAutomatic' })
+          log?.warn('a click in the tray was not obeyed', { reason, switch: name })
           config.show(null)
         }
         // The system has set the tick already, whatever came of it.
@@ -298,7 +300,7 @@ export function createDesktop(config: DesktopConfig): DesktopShell {
     if (native === null) {
       const sentence =
         failure === null
-          ? 'Nomos is still looking what this desktop has.'
+          ? 'Nomos is still looking at what this desktop has.'
           : `This desktop cannot be spoken to: ${failure}. Restart Nomos; the window goes on without it.`
       return {
         tray: { available: false, sentence },

@@ -21,6 +21,7 @@ const state = (fields: Partial<TrayState> = {}): TrayState => ({
   pending: [],
   running: 0,
   paused: false,
+  asking: false,
   locked: null,
   ...fields,
 })
@@ -40,6 +41,7 @@ describe('the menu of the tray', () => {
       'Nothing waits',
       'Nothing runs',
       'Pause automatic runs',
+      'Ask about everything',
       'Quit Nomos',
     ])
   })
@@ -94,5 +96,19 @@ describe('the menu of the tray', () => {
     expect(trayTip(state({ pending: [waiting(1), waiting(2)], running: 1, paused: true }))).toBe(
       'Nomos: 2 wait, 1 runs, automatic runs paused',
     )
+  })
+
+  it('has the switches with their ticks, each of which flips its own and answers nothing', () => {
+    const switches = (fields: Partial<TrayState>) =>
+      trayMenu(state(fields)).flatMap((entry) => (entry.kind === 'check' ? [[entry.checked, entry.action]] : []))
+    expect(switches({ asking: true })).toEqual([
+      [false, { do: 'switch', name: 'pauseAutomatic', on: true }],
+      [true, { do: 'switch', name: 'askAboutEverything', on: false }],
+    ])
+    expect(switches({ paused: true })).toEqual([
+      [true, { do: 'switch', name: 'pauseAutomatic', on: false }],
+      [false, { do: 'switch', name: 'askAboutEverything', on: true }],
+    ])
+    expect(trayTip(state({ asking: true }))).toBe('Nomos: everything is asked about')
   })
 })

@@ -9,12 +9,15 @@ export interface AnswerTarget {
   readonly digest: string
 }
 
+/** The switches that stand in the menu. Those of single targets are in the fleet room and in the palette. */
+export type TraySwitch = 'pauseAutomatic' | 'askAboutEverything'
+
 export type TrayAction =
   | { readonly do: 'open' }
   | { readonly do: 'approvals' }
   | { readonly do: 'review'; readonly executionId: string }
   | { readonly do: 'approve' | 'deny'; readonly target: AnswerTarget }
-  | { readonly do: 'pause'; readonly on: boolean }
+  | { readonly do: 'switch'; readonly name: TraySwitch; readonly on: boolean }
   | { readonly do: 'quit' }
 
 /** An entry of the menu, as plain data: what is compared before the menu is made anew. */
@@ -30,6 +33,8 @@ export interface TrayState {
   readonly pending: readonly ExecutionView[]
   readonly running: number
   readonly paused: boolean
+  /** Everything is asked about. */
+  readonly asking: boolean
   /** null: nobody can tell. */
   readonly locked: boolean | null
 }
@@ -99,7 +104,13 @@ export function trayMenu(state: TrayState): readonly TrayEntry[] {
       kind: 'check',
       label: 'Pause automatic runs',
       checked: state.paused,
-      action: { do: 'pause', on: !state.paused },
+      action: { do: 'switch', name: 'pauseAutomatic', on: !state.paused },
+    },
+    {
+      kind: 'check',
+      label: 'Ask about everything',
+      checked: state.asking,
+      action: { do: 'switch', name: 'askAboutEverything', on: !state.asking },
     },
     { kind: 'separator' },
     { kind: 'action', label: 'Quit Nomos', action: { do: 'quit' } },
@@ -121,6 +132,7 @@ export function trayTip(state: TrayState): string {
     ...(waiting > 0 ? [things(waiting, 'waits', 'wait')] : []),
     ...(state.running > 0 ? [things(state.running, 'runs', 'run')] : []),
     ...(state.paused ? ['automatic runs paused'] : []),
+    ...(state.asking ? ['everything is asked about'] : []),
   ]
   return parts.length === 0 ? 'Nomos: nothing waits' : `Nomos: ${parts.join(', ')}`
 }
