@@ -245,7 +245,7 @@ describe('an agent', () => {
       `node ${CLI} approvals approve ${it_.approval}`,
       `script -qc 'nomos approvals approve ${it_.approval}' /dev/null`,
       `setsid nomos approvals approve ${it_.approval}`,
-      'nomos switches pause off',
+      'nomos switches pause-automatic off',
       'nomos policy apply yolo',
       `cat ${home}/exec-approvals.json`,
       `echo '{}' > ${home}/exec-approvals.json`,
@@ -557,13 +557,17 @@ describe('what a host prints', () => {
     start().then(async (page) => {
       const it_ = await prize(page)
       mkdirSync(join(scratch, 'cwd'))
+      // Not for how it was written: no operator's terminal was proven.
       for (const args of [
         ['approvals', 'approve', it_.approval],
-        ['approvals', 'approve', it_.approval, '--yes'],
         ['approvals', 'deny', it_.approval],
-        ['switches', 'pause', 'on'],
+        ['approvals', 'changes', it_.approval, 'another way'],
+        ['switches', 'pause-automatic', 'on'],
+        ['switches', 'never-auto', 'local', 'on'],
+        ['exec-policy', 'set', 'ask=off'],
       ])
-        expect(cli(nomos.home, args, 'y\nyes\n').status).not.toBe(0)
+        expect([args, cli(nomos.home, args, 'y\nyes\n').status]).toEqual([args, 4])
+      expect(cli(nomos.home, ['approvals', 'approve', it_.approval, '--yes']).status).toBe(2)
       await it_.untouched()
     }))
 })
