@@ -335,7 +335,15 @@ describe('requests', () => {
       wire.socket.destroy()
     }
     const wire = await Wire.open()
-    for (const route of ['chat.send', 'ui.save', 'sessions.remove', 'no.such', 'toString']) {
+    for (const route of [
+      'chat.send',
+      'approvals.answerMany',
+      'approvals.shown',
+      'ui.save',
+      'sessions.remove',
+      'no.such',
+      'toString',
+    ]) {
       expect(await wire.ask({ id: 2, route, input: {} })).toMatchObject({ ok: false, error: { code: 'unknown_route' } })
       const offered = await wire.ask({ id: 3, challenge: { pid: process.pid, route, input: {} } })
       expect(offered).toMatchObject({ ok: false, error: { code: 'unknown_route' } })
@@ -351,6 +359,8 @@ describe('requests', () => {
       'settings.saveModel',
       'settings.savePreferences',
       'policy.setSwitch',
+      'policy.setNeverAuto',
+      'settings.saveDesktop',
       'policy.save',
       'policy.allowlistAdd',
       'policy.allowlistRemove',
