@@ -379,7 +379,7 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
         if (place === 'phrase') return
         if (!rights.once.includes(place))
           no('This is answered on its card, where what depends on it is shown. Open the card, or deny it here.')
-        if (caller.locked === true && !rights.once_locked)
+        if (caller.locked === true && !rights.onceLocked)
           no('The screen is locked, so nothing is approved here. Unlock it first.')
         return
       }

@@ -74,6 +74,10 @@ describe('a plan', () => {
       expect(planDrift(plan, other)).toHaveLength(1)
     }
     expect(planDrift(plan, sealPlan({ ...open }))).toEqual([])
+    const input = { sha256: 'a', bytes: 1, what: 'x' }
+    expect(planDrift(sealPlan({ ...open, input }), sealPlan({ ...open, input: { ...input, sha256: 'b' } }))).toEqual([
+      'what it is given to read',
+    ])
     expect(planDrift(plan, sealPlan({ ...open, executable: null }))).toEqual(['the program file "touch"'])
     const programs = [TOUCH, { ...TOUCH, path: 'other' }]
     expect(planDrift(sealPlan({ ...open, programs }), sealPlan({ ...open, programs: [TOUCH] }))).toEqual([

@@ -33,6 +33,7 @@ const FIELD_WORDS: Readonly<Partial<Record<keyof Plan, string>>> = {
   argv: 'the command',
   sandbox: 'the sandbox',
   verify: 'the verifying command',
+  input: 'what it is given to read',
 }
 
 /** Names in words what differs between two plans, a file by its name; empty when nothing does. */

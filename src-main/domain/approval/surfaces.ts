@@ -9,8 +9,8 @@ export interface SurfaceRights {
   readonly changes: boolean
   /** Where the phrase may be typed: never, always, or on a headless host only. */
   readonly phrase: 'never' | 'always' | 'headless'
-  /** Whether a locked screen takes `once` away. */
-  readonly once_locked: boolean
+  /** Whether `once` holds while the screen is locked, too. */
+  readonly onceLocked: boolean
 }
 
 const NOTHING: SurfaceRights = {
@@ -19,16 +19,16 @@ const NOTHING: SurfaceRights = {
   deny: false,
   changes: false,
   phrase: 'never',
-  once_locked: false,
+  onceLocked: false,
 }
 
 export const SURFACE_RIGHTS: Readonly<Record<Surface, SurfaceRights>> = {
-  window: { once: ['anywhere', 'card'], always: true, deny: true, changes: true, phrase: 'always', once_locked: true },
+  window: { once: ['anywhere', 'card'], always: true, deny: true, changes: true, phrase: 'always', onceLocked: true },
   // "go ahead" and /approve: words never reach what has to be looked at on its card.
-  chat: { once: ['anywhere'], always: true, deny: true, changes: false, phrase: 'never', once_locked: true },
-  cli: { once: ['anywhere', 'card'], always: true, deny: true, changes: true, phrase: 'headless', once_locked: true },
-  notification: { once: ['anywhere'], always: false, deny: true, changes: false, phrase: 'never', once_locked: false },
-  tray: { once: ['anywhere'], always: false, deny: true, changes: false, phrase: 'never', once_locked: false },
+  chat: { once: ['anywhere'], always: true, deny: true, changes: false, phrase: 'never', onceLocked: true },
+  cli: { once: ['anywhere', 'card'], always: true, deny: true, changes: true, phrase: 'headless', onceLocked: true },
+  notification: { once: ['anywhere'], always: false, deny: true, changes: false, phrase: 'never', onceLocked: false },
+  tray: { once: ['anywhere'], always: false, deny: true, changes: false, phrase: 'never', onceLocked: false },
   headless: NOTHING,
   agent: NOTHING,
   mcp: NOTHING,
