@@ -573,7 +573,7 @@ describe('the same truth everywhere', () => {
       digest: approval?.digest,
     })
     expect(late).toMatchObject({ ok: false, error: { code: 'already_settled' } })
-    expect(JSON.stringify(late)).toContain('denied already, by operator on its card')
+    expect(JSON.stringify(late)).toContain('denied already, by the operator on its card')
     expect(linesOf(file)).toBe(0)
     expect(await ledger(page, 'approval.settled')).toHaveLength(1)
     expect(await ledger(page, 'approval.refused')).toHaveLength(1)

@@ -179,7 +179,7 @@ describe('words of the operator', () => {
     })
     expect(await say('go ahead', [one as ExecutionView])).toMatchObject({
       kind: 'answer',
-      sentence: expect.stringMatching(/Nothing was approved.*denied already, by operator on a notification/),
+      sentence: expect.stringMatching(/Nothing was approved.*denied already, by the operator on a notification/),
     })
     expect(existsSync(make('a'))).toBe(false)
     await ask('chat.stop', { session })
@@ -200,7 +200,7 @@ describe('/approve', () => {
     const id = itemOf(one).id
     expect((await approve(`${id.slice(0, -3)} allow-once`)).sentence).toMatch(/^Approved once: “mkdir/)
     await expect.poll(() => existsSync(make('a'))).toBe(true)
-    await expect(approve(`${id} deny`)).rejects.toThrow(/approved already, by operator in the chat/)
+    await expect(approve(`${id} deny`)).rejects.toThrow(/approved already, by the operator in the chat/)
     expect((await ask('executions.get', { id: one.id })).approval?.settlement?.words).toBe(
       `/approve ${id.slice(0, -3)} allow-once`,
     )

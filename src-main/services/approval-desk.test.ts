@@ -114,7 +114,7 @@ describe('several at once', () => {
       [false, 'forbidden'],
       [false, 'already_settled'],
     ])
-    expect(results[3]?.sentence).toMatch(/denied already, by operator on its card \d+ s ago/)
+    expect(results[3]?.sentence).toMatch(/denied already, by the operator on its card \d+ s ago/)
     await bed.until(one.id, 'completed')
     await bed.until(two.id, 'completed')
     expect(bed.store.execution(three.id)?.state).toBe('pending_approval')

@@ -104,27 +104,35 @@ function ago(at: number, now: number): string {
 /** What the reason of a denial begins with that asks for another form of the same. */
 export const ASKS_FOR_CHANGES = 'The operator asks for changes: '
 
-/** Which way a settled approval went, by whom, where and when: "It was denied by operator on a notification 12 s ago." */
+const SETTLED_BY: Readonly<Record<string, string>> = {
+  operator: 'the operator',
+  fallback: 'the fallback',
+  gate: 'Nomos',
+  recovery: 'Nomos',
+}
+
+/** Which way a settled approval went, by whom, where and when: "It was denied already, by the operator on a notification 12 s ago." */
 export function settledSentence(approval: ApprovalView, now: number): string {
   const { settlement, state } = approval
   if (settlement === null) return `It is ${state} already.`
   const when = ago(settlement.at, now)
+  const by = SETTLED_BY[settlement.by] ?? settlement.by
   switch (state) {
     case 'expired':
       return `It expired ${when}: nobody answered in time. Ask again.`
     case 'cancelled': {
-      const how = settlement.by === 'fallback' ? 'closed as undeliverable' : `withdrawn by ${settlement.by}`
+      const how = settlement.by === 'fallback' ? 'closed as undeliverable' : `withdrawn by ${by}`
       const why = settlement.note === null ? '' : `: ${settlement.note.replace(/\.$/, '')}`
       return `It was ${how} ${when}${why}.`
     }
     case 'revoked':
-      return `It was approved and taken back by ${settlement.by} ${when}.`
+      return `It was approved and taken back by ${by} ${when}.`
     case 'pending':
     case 'approved':
     case 'denied':
       return settlement.surface === 'system'
-        ? `It was ${state} by ${settlement.by} ${when}.`
-        : `It was ${state} already, by ${settlement.by} ${SURFACE_NAMES[settlement.surface]} ${when}.`
+        ? `It was ${state} by ${by} ${when}.`
+        : `It was ${state} already, by ${by} ${SURFACE_NAMES[settlement.surface]} ${when}.`
   }
 }
 

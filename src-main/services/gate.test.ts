@@ -56,7 +56,7 @@ describe('a request', () => {
     expect(execution.state).toBe('completed')
     expect(existsSync(file)).toBe(true)
     expect(execution.approval?.settlement).toMatchObject({ by: 'operator', surface: 'window' })
-    expect(() => bed.approve(asked)).toThrow(/It was approved already, by operator on its card \d+ s ago/)
+    expect(() => bed.approve(asked)).toThrow(/It was approved already, by the operator on its card \d+ s ago/)
     expect(() => bed.deny(asked)).toThrow(/approved already/)
     expect(kinds().filter((kind) => kind === 'execution.started')).toHaveLength(1)
     expect(kinds().filter((kind) => kind === 'approval.refused')).toHaveLength(2)
