@@ -109,6 +109,7 @@ describe('what was approved and not started', () => {
     expect(settled).toEqual([one.id])
     const text = bed.gate.resultText(one.id)
     expect(text).toContain('The approval ran out before it was started')
+    expect(text).toContain('Ask again if it is still wanted.')
     // Nobody wrote a note, and nobody said no.
     expect(text).not.toContain('The operator wants it otherwise')
     expect(text).not.toContain('The operator said no')
