@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { OptionNames } from './words'
+import type { OptionNames } from '../shell'
 
 const Names = z.string().regex(/^[a-z][a-z0-9-]*(?: [a-z][a-z0-9-]*)*$/, 'names, separated by one space')
 const Options = z

@@ -1,19 +1,8 @@
-import { parseShell, type Redirection } from '../shell'
+import { type GivenOption, parseShell, type ReadWords, type Redirection, readWords } from '../shell'
 import { counted, countOf, roomOf, sizeWords } from './count'
 import type { CompiledEntry, EntryOf, PreviewRules } from './data'
 import { unifiedDifference } from './difference'
-import {
-  asCommand,
-  asPath,
-  type GivenOption,
-  type Literal,
-  literalCommand,
-  optionWords,
-  quoted,
-  type ReadWords,
-  readWords,
-  withoutSudo,
-} from './words'
+import { asCommand, asPath, type Literal, literalCommand, optionWords, quoted, withoutSudo } from './words'
 
 /** Characters of a file or an answer that are compared at most. */
 export const MOST_COMPARED = 256 * 1024

@@ -2,6 +2,7 @@
 export { literalArgv } from './argv'
 export { carriedBy, type Destination, type Invocation, type Unfolded, unfold } from './invocations'
 export { findInvisible, MAX_DEPTH, MAX_LENGTH, MAX_OPENINGS, MAX_WRAPPERS } from './limits'
+export { type GivenOption, type OptionNames, type ReadWords, readWords } from './options'
 export { parseShell } from './parse'
 export { type ProgramsOf, programsOf } from './programs'
 export { scanShell } from './scan'

@@ -2,7 +2,7 @@ import { segmentsOf } from '../policy/segments'
 import { duplicates, toNull } from '../risk/classify'
 import { harmlessAssignment } from '../risk/match'
 import { sedOnlyPrints } from '../risk/sed'
-import { findInvisible, parseShell, type Redirection, type SimpleCommand } from '../shell'
+import { findInvisible, parseShell, type Redirection, readWords, type SimpleCommand } from '../shell'
 import { quoteAll } from './quote'
 import type { FileProgram, StateProgram, UndoRules } from './rules'
 
@@ -241,49 +241,9 @@ function ownChanges(argv: readonly string[], { rules, cwd, onlyReads }: Understa
 
 const setOf = (text: string | undefined): ReadonlySet<string> => new Set(text === undefined ? [] : text.split(' '))
 
-interface Given {
-  /** Options as they are written down, in order, with their values. */
-  readonly options: readonly { readonly name: string; readonly value: string | null }[]
-  readonly operands: readonly string[]
-}
-
-/** Options and operands as GNU's getopt sorts them; null for an option that is not listed, also for an abbreviated one. */
-function sorted(words: readonly string[], flags: ReadonlySet<string>, values: ReadonlySet<string>): Given | null {
-  const options: { name: string; value: string | null }[] = []
-  const operands: string[] = []
-  for (let i = 0; i < words.length; i++) {
-    const word = words[i] as string
-    if (word === '--') {
-      operands.push(...words.slice(i + 1))
-      break
-    }
-    if (!word.startsWith('-')) operands.push(word)
-    else if (word === '-') return null
-    else if (word.startsWith('--')) {
-      const equals = word.indexOf('=')
-      const name = equals < 0 ? word : word.slice(0, equals)
-      const own = equals < 0 ? null : word.slice(equals + 1)
-      if (flags.has(name) && own === null) options.push({ name, value: null })
-      else if (values.has(name)) {
-        const value = own ?? words[++i]
-        if (value === undefined) return null
-        options.push({ name, value })
-      } else return null
-    } else {
-      for (let k = 1; k < word.length; k++) {
-        const name = `-${word[k]}`
-        if (flags.has(name)) options.push({ name, value: null })
-        else if (values.has(name)) {
-          const value = k + 1 < word.length ? word.slice(k + 1) : words[++i]
-          if (value === undefined) return null
-          options.push({ name, value })
-          break
-        } else return null
-      }
-    }
-  }
-  return { options, operands }
-}
+/** Options that take a value only where it is glued are in no rule here. */
+const sorted = (words: readonly string[], flags: ReadonlySet<string>, values: ReadonlySet<string>) =>
+  readWords(words, { flags, values, optional: new Set() })
 
 function changedFiles(
   program: FileProgram,
