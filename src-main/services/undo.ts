@@ -82,6 +82,9 @@ interface Ready extends Taken {
   readonly entry: Readonly<Record<string, unknown>>
 }
 
+/** How long a look before the question may take, in ms. */
+const OFFER_MS = 4_000
+
 /** Refused at the last moment, or the core ended in the moment between the claim and that. */
 const NEVER_KEPT: ReadonlySet<string> = new Set(['drift', 'undo_not_kept', 'core_ended'])
 
@@ -111,7 +114,7 @@ export function createUndo(deps: UndoDeps): Undo {
       // Another machine is logged in to for this, and nobody has agreed to anything yet.
       const refusal = place.kind === 'local' ? null : await deps.reads.refusal(resolved.target.slug)
       if (refusal !== null) throw new Error(refusal)
-      const found = await look.at(place, resolved.target.slug, asked.command, asked.cwd)
+      const found = await inTime(look.at(place, resolved.target.slug, asked.command, asked.cwd), resolved.target.slug)
       if (found === null) return null
       if (found === 'unknown') return { verdict: 'unknown', sentence: UNKNOWN_SENTENCE, items: [] }
       const items = found.items.map(({ item }) => item)
@@ -125,6 +128,21 @@ export function createUndo(deps: UndoDeps): Undo {
         sentence: `What it changes could not be looked at, so nothing is kept: ${why}`,
         items: [],
       }
+    }
+  }
+
+  /** A host that is slow or gone must not keep the question from the operator. */
+  async function inTime<T>(job: Promise<T>, slug: string): Promise<T> {
+    let forget = (): void => {}
+    const late = new Promise<never>((_, reject) => {
+      forget = clock.after(OFFER_MS, () =>
+        reject(new Error(`${slug} did not tell within ${OFFER_MS / 1000} s what stands there.`)),
+      )
+    })
+    try {
+      return await Promise.race([job, late])
+    } finally {
+      forget()
     }
   }
 
