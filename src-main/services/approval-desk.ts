@@ -139,6 +139,8 @@ export function settledSentence(approval: ApprovalView, now: number): string {
 export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
   const { store, clock, feed } = deps
   const wrongPhrases = new Map<string, number[]>()
+  /** Until when no phrase is taken for an approval. */
+  const pausedUntil = new Map<string, number>()
   /** When an approval was first looked at, in running time, with what it had left then: the wall clock may be set back. */
   const seen = new Map<string, { readonly at: number; readonly left: number }>()
   const running = deps.running ?? (() => performance.now())
@@ -194,7 +196,15 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
     const now = clock.now()
     const tries = (wrongPhrases.get(approval.id) ?? []).filter((at) => now - at < PHRASE_WINDOW_MS)
     if (tries.length >= MAX_PHRASE_TRIES) {
-      const wait = Math.ceil((PHRASE_WINDOW_MS - (now - (tries[0] ?? now))) / 1000)
+      // A whole minute from the first try too many on, after which counting begins anew.
+      pausedUntil.set(approval.id, now + PHRASE_WINDOW_MS)
+      wrongPhrases.delete(approval.id)
+      refused(caller, approval, 'phrase_paused')
+    }
+    const rest = (pausedUntil.get(approval.id) ?? 0) - now
+    // Longer than it can be is a clock that was set back.
+    if (rest > 0 && rest <= PHRASE_WINDOW_MS) {
+      const wait = Math.ceil(rest / 1000)
       throw new NomosError('phrase_paused', `Too many wrong phrases. Try again in ${wait} s.`, { field: 'phrase' })
     }
     if (phraseFits(typed, approval.phrase)) {
@@ -353,7 +363,8 @@ export function createApprovalDesk(deps: DeskDeps): ApprovalDesk {
           else next = Math.min(next, rest)
         }
         const ids = new Set(waiting.map(({ id }) => id))
-        for (const id of seen.keys()) if (!ids.has(id)) seen.delete(id)
+        for (const kept of [seen, wrongPhrases, pausedUntil])
+          for (const id of kept.keys()) if (!ids.has(id)) kept.delete(id)
       } catch (error) {
         // Looked at again soon: one write that failed must not let everything else wait for ever.
         deps.log.error('what has run out could not be closed', { error: String(error) })

@@ -84,8 +84,16 @@ describe('a request', () => {
     expect(() => bed.approve(asked)).toThrow('Type exactly: rm local')
     for (const wrong of ['yes', 'rm', 'rm  host:x', 'RM local'])
       expect(() => bed.approve(asked, wrong)).toThrow(/not the phrase/)
+    bed.clock.move(50_000)
     expect(() => bed.approve(asked, 'rm local')).toThrow(/Too many wrong phrases/)
-    bed.clock.move(61_000)
+    // A minute from then on, however long ago the wrong ones were; what is tried meanwhile makes it no longer.
+    bed.clock.move(50_000)
+    expect(() => bed.approve(asked, 'rm local')).toThrow(/Too many wrong phrases. Try again in (?:9|10) s/)
+    bed.clock.move(11_000)
+    const codes = bed.store
+      .ledgerPage(null, 200)
+      .flatMap(({ kind, data }) => (kind === 'approval.refused' ? [data.code] : []))
+    expect(codes.filter((code) => code === 'phrase_paused')).toHaveLength(1)
     bed.approve(asked, ' rm local ')
     await bed.until(asked.id, 'completed')
     expect(existsSync(folder)).toBe(false)
