@@ -163,6 +163,16 @@ describe('ledger sentences', () => {
       sentence: 'You denied it on local at the command line (no).',
       command: 'uname -a',
     })
+    const settled = (data: LedgerEntry['data'], actor?: string): string =>
+      sentenceOf(entry('approval.settled', data, actor), subject).sentence
+    expect(settled({ to: 'approved', surface: 'notification' })).toBe('You approved it on local on a notification.')
+    expect(settled({ to: 'approved', surface: 'window' })).toBe('You approved it on local.')
+    // Three ways to end without a no, and none of them is called one.
+    expect(settled({ to: 'expired', surface: 'system' }, 'time')).toBe('Nobody answered in time on local: it expired.')
+    expect(settled({ to: 'cancelled', surface: 'system', execution: 'undeliverable', note: 'No.' }, 'fallback')).toBe(
+      'Nobody could be asked on local: it was undeliverable.',
+    )
+    expect(settled({ to: 'approved', surface: 'system' }, 'fallback')).toBe('The fallback approved it on local.')
     expect(sentenceOf(entry('execution.finished', { state: 'failed', exitCode: 2 }, 'gate'), subject).sentence).toBe(
       'The command ended on local: failed, exit 2.',
     )

@@ -1,6 +1,6 @@
 import type { LedgerEntry } from '../../../src-preload/contract'
 import { visibleText } from '../../parts/visible'
-import { RISK_WORD, STATE_WORD } from '../../parts/words'
+import { ANSWERED_FROM, RISK_WORD, STATE_WORD, surfaceWord } from '../../parts/words'
 
 type Data = LedgerEntry['data']
 
@@ -58,6 +58,7 @@ const ANNOUNCED_WORD: Readonly<Record<string, string>> = {
 export function actorWord(actor: string): string {
   if (actor === 'operator') return 'You'
   if (actor === 'main' || actor === 'agent') return 'The agent'
+  if (actor === 'fallback') return 'The fallback'
   if (actor.startsWith('mcp:')) return `${visibleText(actor.slice(4))} (over MCP)`
   if (actor.startsWith('runbook:')) return `The runbook ${visibleText(actor.slice(8))}`
   if (['system', 'gate', 'time', 'recovery', 'nomos'].includes(actor)) return 'Nomos'
@@ -104,9 +105,11 @@ export function sentenceOf(
       return say(`An answer was asked for${on}${text(data, 'outcome') === 'confirm' ? ', with a typed phrase' : ''}`)
     case 'approval.settled': {
       const to = text(data, 'to') ?? 'settled'
-      if (to === 'expired') return say(`Nobody answered in time${on}`)
+      if (to === 'expired') return say(`Nobody answered in time${on}: it expired`)
+      if (text(data, 'execution') === 'undeliverable') return say(`Nobody could be asked${on}: it was undeliverable`)
       const note = text(data, 'note')
-      const place = text(data, 'surface') === 'cli' ? ' at the command line' : ''
+      const surface = ANSWERED_FROM.find((one) => one === text(data, 'surface') && one !== 'window' && one !== 'system')
+      const place = surface === undefined ? '' : ` ${surfaceWord(surface)}`
       return say(
         `${who} ${to === 'settled' ? 'settled' : to} it${on}${place}${note === null ? because : ` (${shortened(note).replace(/\.$/, '')})`}`,
       )
