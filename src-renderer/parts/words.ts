@@ -105,7 +105,7 @@ export const ANSWERED_FROM = [
 export const surfaceWord = (surface: Settlement['surface']): string => SURFACE_WORD[surface]
 
 /** Who answered, in words; `null` when the surface alone says it. */
-export function answererWord(settlement: Settlement): string | null {
+function answererWord(settlement: Settlement): string | null {
   if (settlement.surface === 'system') return null
   return settlement.by === 'operator' ? 'you' : visibleText(settlement.by)
 }

@@ -40,7 +40,6 @@ export const ConfigFile = z.looseObject({
   agents: z.record(z.string(), z.looseObject({ tools: Tools.optional() })).optional(),
 })
 export type ConfigFile = z.infer<typeof ConfigFile>
-export type ExecConfig = z.infer<typeof Exec>
 
 /** What the operator typed for one session (`/exec security=… ask=… host=…`, `/elevated full|off`). */
 export interface SessionOverride {

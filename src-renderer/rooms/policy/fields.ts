@@ -1,4 +1,4 @@
-import type { Outcome, PolicyFields, PolicyInspection, PolicyLayerView } from '../../../src-preload/contract'
+import type { PolicyFields, PolicyInspection, PolicyLayerView } from '../../../src-preload/contract'
 
 /** What the room can change. `skills` stands in the host's file only, `strictInlineEval` in the requested policy only. */
 export const FIELDS = [
@@ -166,6 +166,3 @@ export function draftOf(layer: Layer, agent: string | null, fields: PolicyFields
       return { ...host, requested: fields }
   }
 }
-
-/** Verdicts in ascending strictness, as the contract has them (its runtime is not bundled into the window). */
-export const OUTCOME_ORDER = ['auto', 'ask', 'confirm', 'deny'] as const satisfies readonly Outcome[]
