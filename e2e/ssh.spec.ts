@@ -240,7 +240,7 @@ describe.runIf(sshdPath() !== null)('on a host over SSH', () => {
 
     const denied = await run(page, 'host:box', `touch ${scratch}/never`)
     // What stands there was looked at, since reads run there by themselves; what was asked for was not begun.
-    await expect(denied.getByTestId('undo-offer')).toContainText('can be put back')
+    await expect(denied.getByTestId('undo-offer')).toContainText('can be taken away again')
     const before = sessions(sshd)
     await denied.getByTestId('deny').click()
     await expectState(denied, 'denied')

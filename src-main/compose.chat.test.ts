@@ -111,7 +111,7 @@ describe('words of the operator', () => {
     await expect.poll(() => existsSync(make('a')) && existsSync(make('b'))).toBe(true)
     const waiting = await pending()
     expect(waiting.map(({ risk }) => risk)).toEqual(['destructive'])
-    expect((await say('go ahead')).sentence).toMatch(/^Nothing was approved by these words\. Cannot be undone/)
+    expect((await say('go ahead')).sentence).toMatch(/^Nothing was approved by these words\. Destructive/)
     server.push({ kind: 'text', text: 'Two were made.' })
     await say('no')
     await idle()

@@ -152,7 +152,7 @@ export interface Store {
     settlement: Settlement,
     execution: { readonly state: ExecutionState; readonly reason: string | null },
   ): boolean
-  /** Withdraws a grant that was not claimed yet: approved → revoked, the execution denied with `reason`. */
+  /** Withdraws a grant that was not claimed yet: approved → revoked, the execution denied with `reason`, or expired where `failure` says so. */
   revokeApproval(executionId: string, reason: string, failure: string, settlement: Settlement): boolean
   pendingApprovals(): readonly ApprovalView[]
   /** What waits, oldest first, by its ids alone: cheap with hundreds of them. */

@@ -466,7 +466,7 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
         session,
         turn.turn,
         'turn_limit',
-        `The agent took ${MAX_ROUNDS} rounds in this turn and was stopped there. Retry lets it go on, or tell it what to do next.`,
+        `The agent took ${MAX_ROUNDS} rounds in this turn and was stopped there. “Try again” lets it go on, or tell it what to do next.`,
         true,
       )
       release(turn, null)
@@ -487,7 +487,7 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
           session,
           turn.turn,
           'length',
-          'The answer reached the length limit of the model. Retry lets it go on.',
+          'The answer reached the length limit of the model. “Try again” lets it go on.',
           true,
         )
       }
@@ -723,7 +723,7 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
       session,
       mark.turn,
       'interrupted',
-      'The app was closed while the answer was on its way. Retry asks for it again.',
+      'The app was closed while the answer was on its way. “Try again” asks for it anew.',
       true,
     )
     publishSession(session)

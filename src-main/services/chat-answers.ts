@@ -103,9 +103,7 @@ export function createChatAnswers(deps: {
     const card = reached.filter((execution) => answerPlaceOf(execution) === 'card')
     return [
       done.length === 0 ? 'Nothing was approved by these words.' : `Approved by your words: ${listOf(done)}.`,
-      ...(phrase.length === 0
-        ? []
-        : [`Cannot be undone, so it takes the phrase typed on its card: ${listOf(phrase)}.`]),
+      ...(phrase.length === 0 ? [] : [`Destructive, so it takes the phrase typed on its card: ${listOf(phrase)}.`]),
       ...(card.length === 0 ? [] : [`Answered on its card only: ${listOf(card)}.`]),
       ...notDone(reached, results),
       ...late,

@@ -49,11 +49,11 @@ export function resultText(execution: ExecutionView, output: string | null): str
 /** What is to be done about a refusal: each kind has words of its own. */
 function guidance({ state, stateReason, failure, approval }: ExecutionView): string {
   const settlement = approval?.settlement ?? null
+  if (failure === 'expired')
+    return 'It was approved, and the approval ran out before it could be started. Ask again if it is still wanted.'
   if (state === 'expired')
     return 'Nobody answered in time, and nobody has said no. It waits no longer: say what it was for, and ask again only when you are told to.'
   if (state === 'undeliverable') return 'Nobody could be asked. Go on with what needs no answer, and say what is left.'
-  if (failure === 'expired')
-    return 'It was approved, and the approval ran out before it could be started. Ask again if it is still wanted.'
   if (failure === 'drift' || failure === 'plan_lost' || approval?.state === 'revoked')
     return 'What was agreed to was not there any more in the form that was agreed to. Look again before you ask anew.'
   if (settlement === null)

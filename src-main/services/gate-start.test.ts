@@ -104,7 +104,7 @@ describe('what was approved and not started', () => {
     expect(bed.store.execution(one.id)?.state).toBe('approved')
     bed.clock.move(61 * 60 * 1000)
     bed.desk.expire()
-    expect(bed.store.execution(one.id)).toMatchObject({ state: 'denied', failure: 'expired' })
+    expect(bed.store.execution(one.id)).toMatchObject({ state: 'expired', failure: 'expired' })
     expect(bed.store.approval(approval.id)?.state).toBe('revoked')
     expect(settled).toEqual([one.id])
     const text = bed.gate.resultText(one.id)

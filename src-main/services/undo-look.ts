@@ -136,7 +136,7 @@ export function createUndoLook(deps: UndoLookDeps): UndoLook {
     switch (seen.kind) {
       case 'missing':
         if (touch.tree) return no('A folder is made there; folders with everything in them are not taken away again.')
-        return yes('It is not there now; it is taken away again.')
+        return yes('It is not there now; what is made there is taken away again.')
       case 'hidden':
         return no(`It may not be looked at as ${as}.`)
       case 'other':
@@ -181,7 +181,11 @@ export function createUndoLook(deps: UndoLookDeps): UndoLook {
             if (secret && !deps.secrets.available)
               return no('It holds a secret and there is no keyring to encrypt with, so it is not kept.')
             used.bytes += content.length
-            return yes(`${inBytes(content.length)} are kept${secret ? ', encrypted' : ''}.`, content, secret)
+            return yes(
+              `${inBytes(content.length)} ${content.length === 1 ? 'is' : 'are'} kept${secret ? ', encrypted' : ''}.`,
+              content,
+              secret,
+            )
           }
         }
     }

@@ -34,8 +34,8 @@ export function clockTime(at: number, now: number): string {
     : `${then.getFullYear()}-${two(then.getMonth() + 1)}-${two(then.getDate())} ${time}`
 }
 
-/** The offer for the card. `partly`: something in the command is not understood. */
-export function offerOf(items: readonly UndoItem[], partly: boolean): UndoOffer {
+/** The offer for the card. `partly`: something in the command is not understood; `fresh`: nothing of it is there yet. */
+export function offerOf(items: readonly UndoItem[], partly: boolean, fresh: boolean): UndoOffer {
   const can = items.filter(({ canPutBack }) => canPutBack)
   const cannot = items.filter(({ canPutBack }) => !canPutBack)
   const more = partly ? ' What else it changes is not known.' : ''
@@ -43,6 +43,12 @@ export function offerOf(items: readonly UndoItem[], partly: boolean): UndoOffer 
   const all = named(items.map(({ subject }) => subject))
   if (can.length === 0)
     return { verdict: 'none', sentence: `Changes ${all}, which cannot be put back.${why}${more}`, items }
+  if (cannot.length === 0 && fresh)
+    return {
+      verdict: partly ? 'part' : 'whole',
+      sentence: `Nothing is there yet at ${all}; what is made there can be taken away again.${more}`,
+      items,
+    }
   if (cannot.length === 0)
     return { verdict: partly ? 'part' : 'whole', sentence: `Changes ${all}, which can be put back.${more}`, items }
   const [yes, no] = [can, cannot].map((list) => named(list.map(({ subject }) => subject)))

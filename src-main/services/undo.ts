@@ -119,7 +119,13 @@ export function createUndo(deps: UndoDeps): Undo {
       if (found === 'unknown') return { verdict: 'unknown', sentence: UNKNOWN_SENTENCE, items: [] }
       const items = found.items.map(({ item }) => item)
       // All that it would change is there already, as it would make it.
-      return items.length === 0 && !found.partly ? null : offerOf(items, found.partly)
+      return items.length === 0 && !found.partly
+        ? null
+        : offerOf(
+            items,
+            found.partly,
+            found.items.every(({ keep }) => keep !== null && isMade(keep.kept)),
+          )
     } catch (error) {
       log.warn('what a command changes could not be looked at', { error: String(error) })
       const why = redact(error instanceof Error ? error.message : String(error)).text
@@ -311,7 +317,21 @@ export function createUndo(deps: UndoDeps): Undo {
     if (rows.some(({ row }) => row.at < clock.now() - KEPT_MS)) return gone(GONE_SENTENCE)
     if (rows.some(({ row }) => row.sealed) && !secrets.available)
       return gone('What was kept of it is encrypted, and the keyring cannot be opened now.')
-    return { state: 'ready', executionId: null, sentence: `Puts back ${subjectsOf(rows)}.` }
+    return { state: 'ready', executionId: null, sentence: doneBy(rows) }
+  }
+
+  /** A thing that was not there before: to put it back is to take it away. */
+  const isMade = (kept: Kept): boolean => kept.is === 'path' && kept.state.kind === 'missing'
+
+  /** What an undo does with these, as a sentence or two. */
+  function doneBy(rows: readonly Row[], how = '', when: string | null = null): string {
+    const made = rows.filter(({ kept }) => isMade(kept))
+    const kept = rows.filter((row) => !made.includes(row))
+    const since = when === null ? '' : `, which ${made.length === 1 ? 'was' : 'were'} not there before ${when}`
+    return [
+      ...(kept.length === 0 ? [] : [`Puts back ${subjectsOf(kept)}${how}.`]),
+      ...(made.length === 0 ? [] : [`Takes away ${subjectsOf(made)} again${since}.`]),
+    ].join(' ')
   }
 
   const subjectsOf = (rows: readonly Row[]): string => named(rows.map(({ row }) => row.subject))
@@ -352,7 +372,7 @@ export function createUndo(deps: UndoDeps): Undo {
     const bytes = Buffer.concat(parts)
     const when = clockTime(execution.startedAt ?? execution.requestedAt, clock.now())
     const sentences = [
-      `Puts back ${subjectsOf(put)} as it was before ${when}${parts.length === 0 ? '' : ` (${inBytes(bytes.length)})`}.`,
+      doneBy(put, ` as it was before ${when}${parts.length === 0 ? '' : ` (${inBytes(bytes.length)})`}`, when),
       ...changed,
       ...left.map((sentence) => `Left as it is: ${sentence}`),
     ]

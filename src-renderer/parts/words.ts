@@ -40,7 +40,9 @@ export const STATE_MEANS: Partial<Readonly<Record<CardState, string>>> = {
 
 /** The state to show: a revoked approval says more than the cancelled execution under it. */
 export function cardState(view: ExecutionView): CardState {
-  return view.approval?.state === 'revoked' && view.state !== 'running' ? 'revoked' : view.state
+  return view.approval?.state === 'revoked' && view.state !== 'running' && view.state !== 'expired'
+    ? 'revoked'
+    : view.state
 }
 
 /** What becomes of a request, in words. */

@@ -243,7 +243,9 @@ export function openStore(home: string | null): SqliteStore {
     revokeApproval(executionId, reason, failure, settlement) {
       return durable(() => {
         const approvalId = executions.byId(executionId)?.approval?.id ?? null
-        if (!executions.move(executionId, ['approved'], 'denied', { reason, failure, at: settlement.at })) return false
+        // One that ran out was denied by nobody.
+        const to = failure === 'expired' ? 'expired' : 'denied'
+        if (!executions.move(executionId, ['approved'], to, { reason, failure, at: settlement.at })) return false
         if (approvalId !== null) executions.settleApproval(approvalId, 'approved', 'revoked', settlement)
         ledger.append(
           settled('approval.settled', settlement.by, executionId, approvalId, { to: 'revoked', reason, failure }),

@@ -21,6 +21,7 @@ describe('what a command changes', () => {
   it.each([
     // Words that are only known when it runs.
     'rm $x',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's
     'rm ${x:-a}',
     'rm `echo a`',
     'rm a{1,2}',
