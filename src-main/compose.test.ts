@@ -198,6 +198,36 @@ describe('the core', () => {
     expect(page.entries.filter(({ kind }) => kind === 'policy.changed')).toHaveLength(2)
   })
 
+  it('nothing runs by itself on a target that is switched off, also after a restart, and it does again once that is taken back', async () => {
+    const asks = async (): Promise<string> =>
+      (
+        await value<ExecutionView>('executions.request', {
+          target: 'local',
+          command: 'uname',
+          purpose: null,
+          session: null,
+        })
+      ).state
+    await value('policy.setNeverAuto', { target: 'local', on: true })
+    await core.stop()
+    core = open()
+    expect(await value<{ neverAuto: string[] }>('policy.show', {})).toMatchObject({ neverAuto: ['local'] })
+    expect(await asks()).toBe('pending_approval')
+    expect(await ask('policy.setNeverAuto', { target: 'host:none', on: true })).toMatchObject({
+      ok: false,
+      error: { code: 'target_unknown' },
+    })
+    expect(await ask('policy.setNeverAuto', { target: 'local', on: false }, STRANGER)).toMatchObject({
+      ok: false,
+      error: { code: 'forbidden' },
+    })
+    const [waiting] = await value<ExecutionView[]>('approvals.pending', {})
+    expect(waiting?.decision.trace.some(({ rule }) => rule === 'never-auto')).toBe(true)
+    await value('executions.cancel', { id: waiting?.id })
+    await value('policy.setNeverAuto', { target: 'local', on: false })
+    expect(['running', 'completed']).toContain(await asks())
+  })
+
   it('a model key without a keyring stays in memory and out of every file', async () => {
     const key = 'sk-or-v1-0123456789abcdef0123456789abcdef'
     const view = await value<{ model: { keyStorage: string } }>('settings.saveModel', {

@@ -231,6 +231,12 @@ export function createGate(deps: GateDeps): Gate {
     return found
   }
 
+  /** The operator has switched automatic runs off for the target, or for one that the command reaches. */
+  function neverAutoAt({ resolved, reached }: Looked): boolean {
+    const off = deps.policy.neverAuto?.() ?? []
+    return off.length > 0 && [resolved, ...reached].some(({ target }) => off.includes(target.slug))
+  }
+
   // ---- asking
 
   async function weigh(
@@ -261,7 +267,7 @@ export function createGate(deps: GateDeps): Gate {
       matched: false,
       toolDenied: layers.toolDenied,
       switches: deps.policy.switches(),
-      neverAuto: [resolved, ...looked.reached].some(({ target }) => deps.policy.neverAuto?.().includes(target.slug)),
+      neverAuto: neverAutoAt(looked),
       target: {
         slug: resolved.target.slug,
         tags: tagsOf(looked),
@@ -660,9 +666,7 @@ export function createGate(deps: GateDeps): Gate {
       }
       health.requireRuns()
       const switches = deps.policy.switches()
-      const never = [looked.resolved, ...looked.reached].some(({ target }) =>
-        deps.policy.neverAuto?.().includes(target.slug),
-      )
+      const never = neverAutoAt(looked)
       if (from === 'requested' && (switches.pauseAutomatic || switches.askAboutEverything || never)) {
         refuse(executionId, from, 'A switch says since that nothing runs by itself. Nothing ran; ask again.', 'drift')
         return null

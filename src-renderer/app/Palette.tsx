@@ -1,4 +1,5 @@
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
+import type { Failure } from '../../src-preload/contract'
 import { openApproveAll, useApprovable } from '../bridge/ApproveAll'
 import { reveal } from '../bridge/desk'
 import { openPolicy, POLICY_TAB_LABEL, POLICY_TABS } from '../bridge/scope'
@@ -36,6 +37,9 @@ export function matching<T extends { readonly label: string; readonly group: str
 }
 
 const MOST_SHOWN = 60
+
+/** The palette is closed by the time a switch has answered. */
+const keepFailure = (switchFailure: Failure | null): void => useUi.setState({ switchFailure })
 
 function useEntries(): readonly Entry[] {
   const sessions = useWorld((world) => world.sessions)
@@ -91,14 +95,14 @@ function useEntries(): readonly Entry[] {
         group: 'Switch',
         label: 'Ask about everything',
         hint: policy.askAboutEverything ? 'on: switch off' : 'off: switch on',
-        act: () => void setSwitch('askAboutEverything', !policy.askAboutEverything),
+        act: () => void setSwitch('askAboutEverything', !policy.askAboutEverything).then(keepFailure),
       })
       entries.push({
         id: 'pause',
         group: 'Switch',
         label: 'Pause automatic runs',
         hint: policy.pauseAutomatic ? 'on: switch off' : 'off: switch on',
-        act: () => void setSwitch('pauseAutomatic', !policy.pauseAutomatic),
+        act: () => void setSwitch('pauseAutomatic', !policy.pauseAutomatic).then(keepFailure),
       })
       const slugs = new Set([...targets.map(({ slug }) => slug), ...policy.neverAuto])
       for (const slug of slugs) {
@@ -108,7 +112,7 @@ function useEntries(): readonly Entry[] {
           group: 'Switch',
           label: `Never automatic on ${visibleText(slug)}`,
           hint: on ? 'on: switch off' : 'off: switch on',
-          act: () => void setNeverAuto(slug, !on),
+          act: () => void setNeverAuto(slug, !on).then(keepFailure),
         })
       }
     }

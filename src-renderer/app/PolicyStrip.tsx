@@ -4,6 +4,7 @@ import { failureOf, request } from '../bridge/client'
 import { openPolicy } from '../bridge/scope'
 import { useWorld } from '../bridge/stores'
 import { setNeverAuto, setSwitch } from '../bridge/switches'
+import { useUi } from '../bridge/ui'
 import { FailureText } from '../parts/FailureText'
 import { Icon } from '../parts/icons'
 import { Visible } from '../parts/Visible'
@@ -21,7 +22,7 @@ interface On {
 function SwitchStrip() {
   const policy = useWorld((world) => world.policy)
   const [busy, setBusy] = useState<string | null>(null)
-  const [failure, setFailure] = useState<Failure | null>(null)
+  const failure = useUi((ui) => ui.switchFailure)
   if (policy === null) return null
   const on: On[] = []
   if (policy.pauseAutomatic) {
@@ -52,7 +53,7 @@ function SwitchStrip() {
   const off = (one: On): void => {
     setBusy(one.id)
     void one.off().then((answer) => {
-      setFailure(answer)
+      useUi.setState({ switchFailure: answer })
       setBusy(null)
     })
   }

@@ -1,4 +1,5 @@
 import { create } from 'zustand'
+import type { Failure } from '../../src-preload/contract'
 import { request } from './client'
 
 export const ROOMS = ['chat', 'approvals', 'activity', 'fleet', 'policy', 'settings'] as const
@@ -39,6 +40,8 @@ export interface Ui {
   readonly nowOver: boolean
   readonly listOver: boolean
   readonly overlay: 'palette' | 'shortcuts' | 'approve-all' | null
+  /** Why a switch could not be flipped from a place that is gone by then (the palette); the strip of switches shows it. */
+  readonly switchFailure: Failure | null
   /** Unsent text by session id, `new` for the session that does not exist yet. */
   readonly drafts: Readonly<Record<string, string>>
   readonly history: HistoryChoice
@@ -56,6 +59,7 @@ export const useUi = create<Ui>(() => ({
   nowOver: false,
   listOver: false,
   overlay: null,
+  switchFailure: null,
   drafts: {},
   history: WHOLE_HISTORY,
   reveal: null,

@@ -88,6 +88,9 @@ export function openStore(home: string | null): SqliteStore {
   const chat = new Chat(db)
   const fleet = new Fleet(db)
   const oneSetting = db.prepare<[string], { value: string }>('SELECT value FROM settings WHERE name = ?')
+  const settingsOf = db.prepare<[{ prefix: string }], { name: string; value: string }>(
+    'SELECT name, value FROM settings WHERE substr(name, 1, length(@prefix)) = @prefix',
+  )
   const begin = db.transaction((work: () => unknown) => work())
 
   let catchUp: NodeJS.Timeout | null = null
@@ -352,9 +355,7 @@ export function openStore(home: string | null): SqliteStore {
       return oneSetting.get(name)?.value ?? null
     },
     settings(prefix) {
-      const rows = db
-        .prepare('SELECT name, value FROM settings WHERE substr(name, 1, length(@prefix)) = @prefix')
-        .all({ prefix }) as { name: string; value: string }[]
+      const rows = settingsOf.all({ prefix })
       return Object.fromEntries(rows.map((row) => [row.name.slice(prefix.length), row.value]))
     },
     saveSetting(name, value) {
