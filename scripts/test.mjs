@@ -6,7 +6,7 @@ import { describeError, SetupError } from './setup/errors.mjs'
 import { electronCommand, requireLibraries } from './setup/launch.mjs'
 import { ensureSecondNode, secondNode } from './setup/node.mjs'
 import { root } from './setup/paths.mjs'
-import { countVitest, exitCodeFor, readReport, sumCounts, summaryLine } from './setup/results.mjs'
+import { countVitest, exitCodeFor, failuresOf, readReport, sumCounts, summaryLine } from './setup/results.mjs'
 import { endCleanlyOnSignals, ensureSetup, isMain, logToStderr } from './setup.mjs'
 
 const minute = 60_000
@@ -134,7 +134,7 @@ async function runVitest({ report, config, filter, limit, display = false, node 
   if (result.code !== 0) say(`vitest (${report}): ${whyFailed(result)}`)
   // With a filter that matches nothing vitest is content and may write no report.
   if (!content && result.code === 0 && filter.length > 0) return { passed: 0, failed: 0, skipped: 0 }
-  return countVitest(content, { ok: result.code === 0 })
+  return { ...countVitest(content, { ok: result.code === 0 }), failures: failuresOf(content, root) }
 }
 
 /** A screen and a session bus of their own: the tests neither disturb the developer's desktop nor depend on it. */
@@ -182,6 +182,8 @@ async function runStep({ name, unless, run }) {
 }
 
 function sayReport(results) {
+  const failures = results.flatMap(({ counts }) => counts.failures ?? [])
+  if (failures.length > 0) say(`\n== what failed\n${failures.join('\n\n')}`)
   say('\n== what ran')
   for (const { name, counts, seconds } of results) {
     const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
+import { stripVTControlCharacters } from 'node:util'
 
 /**
  * @typedef {object} Counts
  * @property {number} passed
  * @property {number} failed
  * @property {number} skipped
+ * @property {string[]} [failures] what failed, by name, where that is known
  */
 
 /**
@@ -34,6 +36,35 @@ function isReport(report) {
     Number.isInteger(report?.numFailedTests) &&
     Array.isArray(report?.testResults)
   )
+}
+
+/** Characters of a failure's message that the report at the end repeats; the whole stands further up. */
+const longestMessage = 600
+
+/**
+ * What failed, by name: one text for each failed case and each file that could not be loaded, with the beginning of its
+ * message. Whoever reads only the end of a long log sees it there.
+ * @param {any} report the parsed report, undefined when there is none
+ * @param {string} [root] the folder that names of files are shown from
+ * @returns {string[]}
+ */
+export function failuresOf(report, root = '') {
+  if (!isReport(report)) return []
+  return report.testResults.flatMap((file) => {
+    const name = root && file.name?.startsWith(`${root}/`) ? file.name.slice(root.length + 1) : (file.name ?? 'a file')
+    const cases = (file.assertionResults ?? []).filter((test) => test.status === 'failed')
+    if (cases.length > 0) {
+      return cases.map((test) => withMessage(`${name} > ${test.fullName}`, (test.failureMessages ?? []).join('\n')))
+    }
+    return file.status === 'failed' ? [withMessage(name, file.message ?? '')] : []
+  })
+}
+
+function withMessage(title, message) {
+  const telling = (line) => line.trim() !== '' && !line.includes('node_modules')
+  const text = stripVTControlCharacters(message).trim().split('\n').filter(telling).join('\n')
+  const short = text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text
+  return [title, ...short.split('\n')].join('\n    ')
 }
 
 /** The report in a file, or undefined when the run crashed before it was written. */

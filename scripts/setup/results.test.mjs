@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countVitest, exitCodeFor, readReport, sumCounts, summaryLine } from './results.mjs'
+import { countVitest, exitCodeFor, failuresOf, readReport, sumCounts, summaryLine } from './results.mjs'
 
 const report = (more) => ({ numPassedTests: 5, numFailedTests: 0, numPendingTests: 0, testResults: [], ...more })
 
@@ -32,6 +32,35 @@ describe('counting a vitest run', () => {
 
   it('finds no report where there is none', () => {
     expect(readReport('/does/not/exist.json')).toBeUndefined()
+  })
+})
+
+describe('what failed', () => {
+  it('is named by file and case, with the beginning of its message and without colours', () => {
+    const testResults = [
+      { name: '/p/a.test.ts', status: 'passed', assertionResults: [{ status: 'passed', fullName: 'good' }] },
+      {
+        name: '/p/b.test.ts',
+        status: 'failed',
+        assertionResults: [
+          { status: 'passed', fullName: 'fine' },
+          {
+            status: 'failed',
+            fullName: 'adds up',
+            failureMessages: ['\u001b[31mexpected 3\u001b[39m\n\n  at b.test.ts:4'],
+          },
+        ],
+      },
+      { name: '/p/c.test.ts', status: 'failed', message: 'x'.repeat(2_000), assertionResults: [] },
+    ]
+    const [first, second, ...more] = failuresOf(report({ testResults }), '/p')
+    expect(first).toBe('b.test.ts > adds up\n    expected 3\n      at b.test.ts:4')
+    expect(second).toMatch(/^c\.test\.ts\n {4}x{600}…$/)
+    expect(more).toEqual([])
+  })
+
+  it('is nothing where there is no report', () => {
+    expect(failuresOf(undefined)).toEqual([])
   })
 })
 
