@@ -342,6 +342,8 @@ describe('the tray', () => {
       'Nothing runs',
       'Pause automatic runs',
       'Ask about everything',
+      'Never automatic on',
+      'local',
       'Quit Nomos',
     ])
     await run(page, 'local', `touch ${scratch}/a`)
@@ -376,6 +378,12 @@ describe('the tray', () => {
     await expectState(cardOf(back, `touch ${scratch}/a`), 'completed')
     await expectState(cardOf(back, `rm -rf ${scratch}/a`), 'denied')
     await panel.click('Pause automatic runs')
+    await expect.poll(async () => (await panel.look()).tip).toBe('Nomos: nothing waits')
+
+    await panel.click('Never automatic on', 'local')
+    await expect.poll(async () => (await panel.look()).tip).toBe('Nomos: never automatic on 1 target')
+    expect(await ask<{ neverAuto: string[] }>(back, 'policy.show', {})).toMatchObject({ neverAuto: ['local'] })
+    await panel.click('Never automatic on', 'local')
     await expect.poll(async () => (await panel.look()).tip).toBe('Nomos: nothing waits')
   })
 

@@ -1,6 +1,6 @@
 import { BrowserWindow } from 'electron'
 import type { FeedEvent } from '../../src-preload/contract/events'
-import type { DesktopStatus, ExecutionView, PolicyView, SettingsView } from '../../src-preload/contract/model'
+import type { DesktopStatus, ExecutionView, Host, PolicyView, SettingsView } from '../../src-preload/contract/model'
 import type { Announcer, Desktop, Dispatch, Log, NativeDesktop, Notice } from '../ports'
 import { createAnswers } from './answers'
 import { attentionNow, watchAttention } from './attention'
@@ -71,7 +71,15 @@ export function createDesktop(config: DesktopConfig): DesktopShell {
 
   let icon: TrayIcon | null = null
   let registered = false
-  let state: TrayState = { pending: [], running: 0, paused: false, asking: false, locked: null }
+  let state: TrayState = {
+    pending: [],
+    running: 0,
+    paused: false,
+    asking: false,
+    targets: ['local'],
+    neverAuto: [],
+    locked: null,
+  }
   let planned: NodeJS.Timeout | null = null
   let looking: Promise<void> = Promise.resolve()
   let next: Promise<void> | null = null
@@ -104,14 +112,19 @@ export function createDesktop(config: DesktopConfig): DesktopShell {
   const asTray = { surface: 'tray', operator: true } as const
 
   async function read(): Promise<void> {
-    const [pending, policy] = await Promise.all([
+    const [pending, policy, hosts] = await Promise.all([
       dispatch(asTray, 'approvals.pending', {}),
       dispatch(asTray, 'policy.show', {}),
+      dispatch(asTray, 'hosts.list', {}),
     ])
     state = {
       pending: pending.ok ? (pending.value as readonly ExecutionView[]) : state.pending,
       paused: policy.ok ? (policy.value as PolicyView).pauseAutomatic : state.paused,
       asking: policy.ok ? (policy.value as PolicyView).askAboutEverything : state.asking,
+      targets: hosts.ok
+        ? ['local', ...(hosts.value as readonly Host[]).map(({ slug }) => `host:${slug}`)]
+        : state.targets,
+      neverAuto: policy.ok ? (policy.value as PolicyView).neverAuto : state.neverAuto,
       running: config.running(),
       locked: native?.lock.last() ?? null,
     }
@@ -172,19 +185,27 @@ export function createDesktop(config: DesktopConfig): DesktopShell {
         })
         return config.show(action.target.executionId)
       }
-      case 'switch': {
-        const { name, on } = action
-        const reason = await reasonAgainstClick()
-        if (reason === null) await dispatch(asTray, 'policy.setSwitch', { name, on })
-        else {
-          log?.warn('a click in the tray was not obeyed', { reason, switch: name })
-          config.show(null)
-        }
-        // The system has set the tick already, whatever came of it.
-        icon?.forget()
-        return look()
-      }
+      case 'switch':
+        return flip('policy.setSwitch', { name: action.name, on: action.on })
+      case 'never-auto':
+        return flip('policy.setNeverAuto', { target: action.target, on: action.on })
     }
+  }
+
+  async function flip(
+    route: 'policy.setSwitch' | 'policy.setNeverAuto',
+    input: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    const reason = await reasonAgainstClick()
+    const flipped = reason === null ? await dispatch(asTray, route, input) : null
+    if (flipped?.ok !== true) {
+      const why = reason ?? (flipped?.ok === false ? flipped.error.message : '')
+      log?.warn('a switch in the tray was not flipped', { ...input, reason: why })
+      config.show(null)
+    }
+    // The system has set the tick already, whatever came of it.
+    icon?.forget()
+    return look()
   }
 
   const reasonAgainstClick = async (): Promise<string | null> =>
@@ -367,6 +388,7 @@ export function createDesktop(config: DesktopConfig): DesktopShell {
         case 'approval':
         case 'execution':
         case 'policy':
+        case 'hosts':
           plan()
           return
         default:

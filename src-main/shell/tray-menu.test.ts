@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ApprovalView, ExecutionView } from '../../src-preload/contract/model'
-import { MOST_ENTRIES, type TrayEntry, type TrayState, trayFace, trayMenu, trayTip } from './tray-menu'
+import { MOST_ENTRIES, MOST_TARGETS, type TrayEntry, type TrayState, trayFace, trayMenu, trayTip } from './tray-menu'
 
 /** Only what the menu reads. */
 function waiting(id: number, fields: Partial<ExecutionView> = {}): ExecutionView {
@@ -22,6 +22,8 @@ const state = (fields: Partial<TrayState> = {}): TrayState => ({
   running: 0,
   paused: false,
   asking: false,
+  targets: ['local'],
+  neverAuto: [],
   locked: null,
   ...fields,
 })
@@ -42,6 +44,7 @@ describe('the menu of the tray', () => {
       'Nothing runs',
       'Pause automatic runs',
       'Ask about everything',
+      'Never automatic on',
       'Quit Nomos',
     ])
   })
@@ -51,7 +54,7 @@ describe('the menu of the tray', () => {
     const menu = trayMenu(state({ pending: many, running: 2 }))
     const seen = labels(menu)
     expect(seen.slice(1, 4)).toEqual(['13 wait', 'touch 12', 'touch 11'])
-    expect(menu.filter(({ kind }) => kind === 'menu')).toHaveLength(MOST_ENTRIES)
+    expect(seen.filter((label) => label.startsWith('touch '))).toHaveLength(MOST_ENTRIES)
     expect(seen).toContain('and 3 more…')
     expect(seen).toContain('2 run')
     // What was settled a moment ago is not offered.
@@ -110,5 +113,27 @@ describe('the menu of the tray', () => {
       [false, { do: 'switch', name: 'askAboutEverything', on: true }],
     ])
     expect(trayTip(state({ asking: true }))).toBe('Nomos: everything is asked about')
+  })
+
+  it('switches single targets, those that are on first, and leads to the others', () => {
+    const on = state({ targets: ['local', 'host:web', 'host:db'], neverAuto: ['host:db', 'host:gone'] })
+    expect(inside(trayMenu(on), 'Never automatic on')).toEqual([
+      { kind: 'check', label: 'host:db', checked: true, action: { do: 'never-auto', target: 'host:db', on: false } },
+      // Also one that is gone: it would be forbidden again under the same name.
+      {
+        kind: 'check',
+        label: 'host:gone',
+        checked: true,
+        action: { do: 'never-auto', target: 'host:gone', on: false },
+      },
+      { kind: 'check', label: 'local', checked: false, action: { do: 'never-auto', target: 'local', on: true } },
+      { kind: 'check', label: 'host:web', checked: false, action: { do: 'never-auto', target: 'host:web', on: true } },
+    ])
+    expect(trayTip(on)).toBe('Nomos: never automatic on 2 targets')
+    const many = Array.from({ length: MOST_TARGETS + 3 }, (_, at) => `host:h${at}`)
+    const entries = inside(trayMenu(state({ targets: many, neverAuto: ['host:h22'] })), 'Never automatic on')
+    expect(entries).toHaveLength(MOST_TARGETS + 1)
+    expect(entries[0]).toMatchObject({ label: 'host:h22', checked: true })
+    expect(entries.at(-1)).toMatchObject({ label: 'and 3 more, in the fleet room…' })
   })
 })

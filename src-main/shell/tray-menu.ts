@@ -9,7 +9,7 @@ export interface AnswerTarget {
   readonly digest: string
 }
 
-/** The switches that stand in the menu. Those of single targets are in the fleet room and in the palette. */
+/** The switches for everything. */
 export type TraySwitch = 'pauseAutomatic' | 'askAboutEverything'
 
 export type TrayAction =
@@ -18,6 +18,7 @@ export type TrayAction =
   | { readonly do: 'review'; readonly executionId: string }
   | { readonly do: 'approve' | 'deny'; readonly target: AnswerTarget }
   | { readonly do: 'switch'; readonly name: TraySwitch; readonly on: boolean }
+  | { readonly do: 'never-auto'; readonly target: string; readonly on: boolean }
   | { readonly do: 'quit' }
 
 /** An entry of the menu, as plain data: what is compared before the menu is made anew. */
@@ -35,6 +36,10 @@ export interface TrayState {
   readonly paused: boolean
   /** Everything is asked about. */
   readonly asking: boolean
+  /** Every target there is, this computer first. */
+  readonly targets: readonly string[]
+  /** Targets where nothing runs by itself; one that is gone may be among them. */
+  readonly neverAuto: readonly string[]
   /** null: nobody can tell. */
   readonly locked: boolean | null
 }
@@ -43,6 +48,8 @@ export type TrayFace = 'idle' | 'running' | 'paused' | { readonly waiting: numbe
 
 /** Requests that stand in the menu themselves; the others are counted. */
 export const MOST_ENTRIES = 10
+/** Targets that stand in the menu themselves; the fleet room has the others. */
+export const MOST_TARGETS = 20
 const LONGEST_LABEL = 60
 
 const RISK = {
@@ -88,6 +95,26 @@ function entryOf(execution: ExecutionView, locked: boolean | null): readonly Tra
   ]
 }
 
+/** "Never automatic" for each target: first where it is on, since that is what somebody comes back for. */
+function neverAutoEntries({ targets, neverAuto }: TrayState): readonly TrayEntry[] {
+  const slugs = [...neverAuto, ...targets.filter((slug) => !neverAuto.includes(slug))]
+  const more = slugs.length - MOST_TARGETS
+  return [
+    ...slugs.slice(0, MOST_TARGETS).map((target): TrayEntry => {
+      const on = neverAuto.includes(target)
+      return {
+        kind: 'check',
+        label: plainLine(target, LONGEST_LABEL),
+        checked: on,
+        action: { do: 'never-auto', target, on: !on },
+      }
+    }),
+    ...(more > 0
+      ? [{ kind: 'action', label: `and ${more} more, in the fleet room…`, action: { do: 'open' } } as const]
+      : []),
+  ]
+}
+
 /** The whole menu of the tray. */
 export function trayMenu(state: TrayState): readonly TrayEntry[] {
   const waiting = listed(state.pending)
@@ -112,6 +139,7 @@ export function trayMenu(state: TrayState): readonly TrayEntry[] {
       checked: state.asking,
       action: { do: 'switch', name: 'askAboutEverything', on: !state.asking },
     },
+    { kind: 'menu', label: 'Never automatic on', entries: neverAutoEntries(state) },
     { kind: 'separator' },
     { kind: 'action', label: 'Quit Nomos', action: { do: 'quit' } },
   ]
@@ -133,6 +161,9 @@ export function trayTip(state: TrayState): string {
     ...(state.running > 0 ? [things(state.running, 'runs', 'run')] : []),
     ...(state.paused ? ['automatic runs paused'] : []),
     ...(state.asking ? ['everything is asked about'] : []),
+    ...(state.neverAuto.length > 0
+      ? [`never automatic on ${things(state.neverAuto.length, 'target', 'targets')}`]
+      : []),
   ]
   return parts.length === 0 ? 'Nomos: nothing waits' : `Nomos: ${parts.join(', ')}`
 }
