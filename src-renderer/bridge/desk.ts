@@ -1,5 +1,5 @@
 import type { AnswerResult, ExecutionView, Failure } from '../../src-preload/contract'
-import type { AlwaysChoice } from '../parts/AlwaysPanel'
+import type { AlwaysChoice } from '../parts/card/AlwaysPanel'
 import { failureOf, request } from './client'
 import { shownOf } from './seen'
 import {

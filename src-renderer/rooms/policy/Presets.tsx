@@ -3,6 +3,7 @@ import type { Failure, PolicyInspection, PolicySaved } from '../../../src-preloa
 import { failureOf, request } from '../../bridge/client'
 import { DiffLines } from '../../parts/DiffLines'
 import { FailureText } from '../../parts/FailureText'
+import { PhraseField } from '../../parts/PhraseField'
 import { byTestId, focusIfLost } from '../../parts/focus'
 import { Visible } from '../../parts/Visible'
 import { Undo } from './Holds'
@@ -23,7 +24,6 @@ function Apply({
   const [typed, setTyped] = useState('')
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Failure | null>(null)
-  const id = useId()
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => form.current?.focus(), [])
   const ready = !preset.dangerous || typed === preset.name
@@ -57,21 +57,14 @@ function Apply({
       )}
       <ReplayLine agent="main" draft={{ preset: preset.name }} />
       {preset.dangerous ? (
-        <div>
-          <label className="mb-1 block text-ink-2" htmlFor={id}>
-            To switch it on, type{' '}
-            <code className="rounded-sm bg-raised px-1 font-mono text-code text-ink">{preset.name}</code>
-          </label>
-          <input
-            autoComplete="off"
-            className="input max-w-60 font-mono text-code"
-            data-testid="preset-phrase"
-            id={id}
-            onChange={(event) => setTyped(event.target.value)}
-            spellCheck={false}
-            value={typed}
-          />
-        </div>
+        <PhraseField
+          className="max-w-60"
+          onChange={setTyped}
+          phrase={preset.name}
+          purpose="To switch it on"
+          testId="preset-phrase"
+          value={typed}
+        />
       ) : null}
       {failure === null ? null : <FailureText failure={failure} testId="preset-failure" />}
       <div className="flex gap-2">

@@ -1,11 +1,11 @@
 import { useState } from 'react'
-import type { AllowlistInput, AlwaysOffer, ExecutionView, Failure } from '../../src-preload/contract'
-import { Choice } from './Choice'
-import { EXPIRIES, EXPIRY_WORD, type Expiry, expiryAt } from './expiry'
-import { FailureText } from './FailureText'
-import { clock } from './time'
-import { Visible } from './Visible'
-import { visibleText } from './visible'
+import type { AllowlistInput, AlwaysOffer, ExecutionView, Failure } from '../../../src-preload/contract'
+import { Choice } from '../Choice'
+import { EXPIRIES, EXPIRY_WORD, type Expiry, expiryAt } from '../expiry'
+import { FailureText } from '../FailureText'
+import { clock } from '../time'
+import { Visible } from '../Visible'
+import { visibleText } from '../visible'
 
 /** What "Always…" needs to know, as far as it is known. */
 export type AlwaysState =

@@ -1,7 +1,7 @@
-import type { BlastRadius } from '../../src-preload/contract'
-import { Fold } from './Fold'
-import { counted } from './time'
-import { Visible } from './Visible'
+import type { BlastRadius } from '../../../src-preload/contract'
+import { Fold } from '../Fold'
+import { counted } from '../time'
+import { Visible } from '../Visible'
 
 /** Named on the line itself; the table has the rest. */
 const ON_THE_LINE = 3

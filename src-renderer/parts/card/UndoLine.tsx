@@ -1,7 +1,7 @@
-import type { UndoItem, UndoOffer } from '../../src-preload/contract'
-import { Fold } from './Fold'
-import { size } from './time'
-import { Visible } from './Visible'
+import type { UndoItem, UndoOffer } from '../../../src-preload/contract'
+import { Fold } from '../Fold'
+import { size } from '../time'
+import { Visible } from '../Visible'
 
 const KIND_WORD: Readonly<Record<UndoItem['kind'], string>> = { file: 'file', unit: 'unit', container: 'container' }
 

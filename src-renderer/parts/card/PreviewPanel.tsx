@@ -1,9 +1,9 @@
-import type { Failure, PreviewView } from '../../src-preload/contract'
-import { DiffLines } from './DiffLines'
-import { FailureText } from './FailureText'
-import { clock } from './time'
-import { Visible } from './Visible'
-import { visibleText } from './visible'
+import type { Failure, PreviewView } from '../../../src-preload/contract'
+import { DiffLines } from '../DiffLines'
+import { FailureText } from '../FailureText'
+import { clock } from '../time'
+import { Visible } from '../Visible'
+import { visibleText } from '../visible'
 
 /** What is known of a preview that was asked for. */
 export type PreviewState =

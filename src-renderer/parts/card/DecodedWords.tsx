@@ -1,6 +1,6 @@
-import type { DecodedWord } from '../../src-preload/contract'
-import { Fold } from './Fold'
-import { Visible } from './Visible'
+import type { DecodedWord } from '../../../src-preload/contract'
+import { Fold } from '../Fold'
+import { Visible } from '../Visible'
 
 /** More words than this are for the text itself; the rest is counted. */
 const MOST = 200
