@@ -3,8 +3,8 @@ import type { Failure, LedgerEntry, LedgerReport } from '../../../src-preload/co
 import { RoomBody, RoomHead } from '../../app/RoomHead'
 import { failureOf, request } from '../../bridge/client'
 import { reveal } from '../../bridge/desk'
+import { ExampleCommand } from '../../bridge/ExampleCommand'
 import { useWorld } from '../../bridge/stores'
-import { openSession, setDraft, useUi } from '../../bridge/ui'
 import { FailureText } from '../../parts/FailureText'
 import { Fold } from '../../parts/Fold'
 import { counted, exactClock } from '../../parts/time'
@@ -152,16 +152,7 @@ export default function Activity() {
         {entries === null ? null : entries.length === 0 ? (
           <div className="space-y-2 text-ink-2">
             <p>The ledger is empty. Everything that is asked, answered and run is written here, for example:</p>
-            <button
-              className="btn font-normal"
-              onClick={() => {
-                openSession(useUi.getState().session)
-                setDraft(useUi.getState().session, '/run local uname -a')
-              }}
-              type="button"
-            >
-              <code className="font-mono text-code">/run local uname -a</code>
-            </button>
+            <ExampleCommand text="/run local uname -a" />
           </div>
         ) : (
           <section aria-labelledby="entries">

@@ -2,11 +2,12 @@ import { useEffect, useMemo, useState } from 'react'
 import type { ExecutionView } from '../../../src-preload/contract'
 import { RoomBody, RoomHead } from '../../app/RoomHead'
 import { openApproveAll, useApprovable } from '../../bridge/ApproveAll'
+import { ExampleCommand } from '../../bridge/ExampleCommand'
 import { GroupCard } from '../../bridge/GroupCard'
 import { arrange, type Entry } from '../../bridge/groups'
 import { LiveCard } from '../../bridge/LiveCard'
 import { useExecutions } from '../../bridge/stores'
-import { openSession, setDraft, useUi } from '../../bridge/ui'
+import { useUi } from '../../bridge/ui'
 import { CardList } from './CardList'
 import { History } from './History'
 
@@ -115,16 +116,7 @@ export default function Approvals() {
           {shown.length === 0 ? (
             <div className="space-y-2 text-ink-2">
               <p>Nothing waits. What changes a machine waits here for your answer, for example:</p>
-              <button
-                className="btn font-normal"
-                onClick={() => {
-                  openSession(useUi.getState().session)
-                  setDraft(useUi.getState().session, '/run local mkdir /tmp/nomos-example')
-                }}
-                type="button"
-              >
-                <code className="break-all font-mono text-code">/run local mkdir /tmp/nomos-example</code>
-              </button>
+              <ExampleCommand text="/run local mkdir /tmp/nomos-example" />
             </div>
           ) : (
             <CardList entries={shown} guess={250}>

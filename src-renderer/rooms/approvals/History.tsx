@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Failure } from '../../../src-preload/contract'
 import { failureOf, request } from '../../bridge/client'
 import { LiveCard } from '../../bridge/LiveCard'
@@ -6,6 +6,7 @@ import { putExecutions, useExecutions, useWorld } from '../../bridge/stores'
 import { type HistoryChoice, useUi, WHOLE_HISTORY } from '../../bridge/ui'
 import { RISKS } from '../../parts/command'
 import { FailureText } from '../../parts/FailureText'
+import { Field } from '../../parts/Field'
 import { Pick } from '../../parts/Pick'
 import { Switch } from '../../parts/Switch'
 import { visibleText } from '../../parts/visible'
@@ -33,7 +34,6 @@ function Filters({
     () => [...new Set(['operator', 'main', ...Object.values(byId).map((view) => view.principal.id)])].sort(),
     [byId],
   )
-  const id = useId()
   return (
     <div className="space-y-3">
       <div className="grid grid-cols-2 gap-3 mid:grid-cols-3 wide:grid-cols-5">
@@ -90,18 +90,13 @@ function Filters({
       </div>
       <div className="flex flex-wrap items-end gap-x-6 gap-y-2">
         <div className="min-w-48 flex-1">
-          <label className="mb-1 block font-medium text-ink" htmlFor={`${id}-text`}>
-            Part of the command or the purpose
-          </label>
-          <input
-            autoComplete="off"
-            className="input font-mono text-code"
-            data-testid="history-text"
-            id={`${id}-text`}
+          <Field
+            label="Part of the command or the purpose"
             maxLength={500}
+            mono
             onChange={(event) => onChange({ text: event.target.value })}
             placeholder="systemctl restart"
-            spellCheck={false}
+            testId="history-text"
             type="search"
             value={choice.text}
           />

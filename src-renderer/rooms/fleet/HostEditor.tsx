@@ -1,4 +1,4 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type ChangeEvent, type FormEvent, useEffect, useRef, useState } from 'react'
 import type { Failure, HostInput, HostTest } from '../../../src-preload/contract'
 import { failureOf, request } from '../../bridge/client'
 import { loadHosts } from '../../bridge/sync'
@@ -138,6 +138,13 @@ export function HostEditor({
     setTested(null)
   }
   const errorAt = (name: FieldName): string | null => (wrong === name && failure !== null ? failure.message : null)
+  const bound = (name: Exclude<FieldName, 'auth'>, testId = `host-${name}`) => ({
+    error: errorAt(name),
+    mono: true,
+    onChange: (event: ChangeEvent<HTMLInputElement>) => set({ [name]: event.target.value }),
+    testId,
+    value: form[name],
+  })
 
   const test = async (): Promise<void> => {
     const host = inputOf(form)
@@ -178,7 +185,7 @@ export function HostEditor({
       <form className="space-y-4" noValidate onSubmit={(event) => void save(event)}>
         <div className="grid gap-4 mid:grid-cols-2">
           <Field
-            error={errorAt('slug')}
+            {...bound('slug')}
             hint={
               <>
                 What follows <code className="font-mono">host:</code> in commands, such as{' '}
@@ -186,37 +193,10 @@ export function HostEditor({
               </>
             }
             label="Name"
-            mono
-            onChange={(event) => set({ slug: event.target.value })}
-            testId="host-slug"
-            value={form.slug}
           />
-          <Field
-            error={errorAt('user')}
-            label="User"
-            mono
-            onChange={(event) => set({ user: event.target.value })}
-            testId="host-user"
-            value={form.user}
-          />
-          <Field
-            error={errorAt('address')}
-            hint="A host name or an IP address"
-            label="Address"
-            mono
-            onChange={(event) => set({ address: event.target.value })}
-            testId="host-address"
-            value={form.address}
-          />
-          <Field
-            error={errorAt('port')}
-            inputMode="numeric"
-            label="Port"
-            mono
-            onChange={(event) => set({ port: event.target.value })}
-            testId="host-port"
-            value={form.port}
-          />
+          <Field {...bound('user')} label="User" />
+          <Field {...bound('address')} hint="A host name or an IP address" label="Address" />
+          <Field {...bound('port')} inputMode="numeric" label="Port" />
         </div>
         <fieldset>
           <legend className="mb-1 font-medium">Log in with</legend>
@@ -246,14 +226,10 @@ export function HostEditor({
         </fieldset>
         {form.auth === 'key' ? (
           <Field
-            error={errorAt('keyPath')}
+            {...bound('keyPath', 'host-key')}
             hint="The path of the file; Nomos reads it when it connects and keeps no copy"
             label="Private key"
-            mono
-            onChange={(event) => set({ keyPath: event.target.value })}
             placeholder="~/.ssh/id_ed25519"
-            testId="host-key"
-            value={form.keyPath}
           />
         ) : null}
         {asksPassphrase && form.auth === 'key' ? (
@@ -268,13 +244,9 @@ export function HostEditor({
           />
         ) : null}
         <Field
-          error={errorAt('tags')}
+          {...bound('tags')}
           hint="Words that policy can speak of, separated by spaces; on a host tagged prod no change runs by itself"
           label="Tags"
-          mono
-          onChange={(event) => set({ tags: event.target.value })}
-          testId="host-tags"
-          value={form.tags}
         />
         {failure !== null && wrong === null ? <FailureText failure={failure} testId="host-error" /> : null}
         <div className="flex flex-wrap gap-2">

@@ -14,43 +14,31 @@ import { readInspection, useRoom } from './room'
 import { SideBySide } from './SideBySide'
 import { CompoundSetting, Switches } from './Switches'
 
-function sourceText(policy: PolicyView): string {
-  if (policy.source === 'file') return 'The host’s part is from the exec-approvals file:'
-  if (policy.source === 'absent')
-    return 'There is no exec-approvals file, so the cautious default holds. It would be at:'
-  return 'The exec-approvals file cannot be read, so nothing may run until it is mended or set aside:'
+function sourceText({ source }: PolicyView): string {
+  switch (source) {
+    case 'file':
+      return 'The host’s part is from the exec-approvals file:'
+    case 'absent':
+      return 'There is no exec-approvals file, so the cautious default holds. It would be at:'
+    case 'broken':
+      return 'The exec-approvals file cannot be read, so nothing may run until it is mended or set aside:'
+  }
 }
 
-/** The host's file, as the snapshot knows it: shown also while the rest cannot be read. */
-function Source() {
-  const policy = useWorld((world) => world.policy)
-  if (policy === null) return null
+/** Which file something is from, where it is, and what is wrong with it. */
+function FileLine({
+  file,
+  sentence,
+  testId,
+}: {
+  readonly file: Pick<PolicyFileView, 'source' | 'path' | 'problem'>
+  readonly sentence: string
+  readonly testId: string
+}) {
   return (
     <div className="space-y-1">
-      <p className={policy.source === 'broken' ? 'text-destructive' : 'text-ink-2'} data-testid="policy-source">
-        {sourceText(policy)}{' '}
-        <code className="break-all font-mono text-code text-ink">
-          <Visible text={policy.path} />
-        </code>
-      </p>
-      {policy.problem === null ? null : (
-        <p className="break-words text-destructive">
-          <Visible text={policy.problem} />
-        </p>
-      )}
-    </div>
-  )
-}
-
-function ConfigSource({ file }: { readonly file: PolicyFileView }) {
-  return (
-    <div className="space-y-1">
-      <p className={file.source === 'broken' ? 'text-destructive' : 'text-ink-2'} data-testid="config-source">
-        {file.source === 'file'
-          ? 'What is requested is from:'
-          : file.source === 'absent'
-            ? 'Nothing is requested beyond the built-in values. The file for it would be at:'
-            : 'The file with what is requested cannot be read, so nothing may run until it is mended or restored:'}{' '}
+      <p className={file.source === 'broken' ? 'text-destructive' : 'text-ink-2'} data-testid={testId}>
+        {sentence}{' '}
         <code className="break-all font-mono text-code text-ink">
           <Visible text={file.path} />
         </code>
@@ -62,6 +50,17 @@ function ConfigSource({ file }: { readonly file: PolicyFileView }) {
       )}
     </div>
   )
+}
+
+function configText({ source }: PolicyFileView): string {
+  switch (source) {
+    case 'file':
+      return 'What is requested is from:'
+    case 'absent':
+      return 'Nothing is requested beyond the built-in values. The file for it would be at:'
+    case 'broken':
+      return 'The file with what is requested cannot be read, so nothing may run until it is mended or restored:'
+  }
 }
 
 const EDITS: readonly (readonly [Layer, string])[] = [
@@ -204,6 +203,7 @@ const fromWord = (from: string): string => (from === 'built-in' ? 'built in' : `
 
 /** What holds for the scope, side by side, and the way to change it. */
 export function Holds() {
+  const policy = useWorld((world) => world.policy)
   const inspection = useRoom((room) => room.inspection)
   const edit = useRoom((room) => room.edit)
   const agent = useScope((scope) => scope.agent)
@@ -214,10 +214,15 @@ export function Holds() {
         <h2 className="font-semibold" id="holds">
           What holds
         </h2>
-        <Source />
+        {/* As the snapshot knows it: shown also while the rest cannot be read. */}
+        {policy === null ? null : <FileLine file={policy} sentence={sourceText(policy)} testId="policy-source" />}
         {inspection === null ? null : (
           <>
-            <ConfigSource file={inspection.requested.file} />
+            <FileLine
+              file={inspection.requested.file}
+              sentence={configText(inspection.requested.file)}
+              testId="config-source"
+            />
             {inspection.managedBy === 'node' ? (
               <p className="rounded border border-change px-3 py-2" data-testid="managed-by-node">
                 {inspection.target} has a policy of its own. What is saved here does not reach it: change it there with{' '}

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { type ChangeEvent, type FormEvent, useState } from 'react'
 import type { Failure, SettingsView } from '../../../src-preload/contract'
 import { failureOf, request } from '../../bridge/client'
 import { useWorld } from '../../bridge/stores'
@@ -29,9 +29,7 @@ function keyText(model: SettingsView['model']): string {
 /** Which model answers in the chat. */
 export function ModelForm({ settings }: { readonly settings: SettingsView }) {
   const { model } = settings
-  const [baseUrl, setBaseUrl] = useState(model.baseUrl)
-  const [name, setName] = useState(model.model)
-  const [key, setKey] = useState('')
+  const [form, setForm] = useState({ baseUrl: model.baseUrl, model: model.model, apiKey: '' })
   const [busy, setBusy] = useState(false)
   const [saved, setSaved] = useState(false)
   const [failure, setFailure] = useState<Failure | null>(null)
@@ -43,11 +41,9 @@ export function ModelForm({ settings }: { readonly settings: SettingsView }) {
     setSaved(false)
     setFailure(null)
     try {
-      const next = await request('settings.saveModel', { baseUrl, model: name, apiKey })
+      const next = await request('settings.saveModel', { ...form, apiKey })
       useWorld.setState({ settings: next })
-      setBaseUrl(next.model.baseUrl)
-      setName(next.model.model)
-      setKey('')
+      setForm({ baseUrl: next.model.baseUrl, model: next.model.model, apiKey: '' })
       setSaved(true)
     } catch (error) {
       setFailure(failureOf(error))
@@ -56,13 +52,20 @@ export function ModelForm({ settings }: { readonly settings: SettingsView }) {
   }
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    void save(key === '' ? null : key)
+    void save(form.apiKey === '' ? null : form.apiKey)
   }
-  const errorAt = (which: string): string | null => (failure !== null && field === which ? failure.message : null)
-  const changed = (): void => {
+  const set = (patch: Partial<typeof form>): void => {
+    setForm({ ...form, ...patch })
     setSaved(false)
     setFailure(null)
   }
+  const bound = (name: keyof typeof form, testId: string) => ({
+    error: failure !== null && field === name ? failure.message : null,
+    mono: true,
+    onChange: (event: ChangeEvent<HTMLInputElement>) => set({ [name]: event.target.value }),
+    testId,
+    value: form[name],
+  })
   return (
     <section aria-labelledby="model" className="space-y-3">
       <h2 className="font-semibold" id="model">
@@ -71,16 +74,9 @@ export function ModelForm({ settings }: { readonly settings: SettingsView }) {
       <form className="space-y-4" noValidate onSubmit={submit}>
         <div>
           <Field
-            error={errorAt('baseUrl')}
+            {...bound('baseUrl', 'model-base-url')}
             hint="An OpenAI-compatible endpoint. Empty: no model, only /run."
             label="Base URL"
-            mono
-            onChange={(event) => {
-              setBaseUrl(event.target.value)
-              changed()
-            }}
-            testId="model-base-url"
-            value={baseUrl}
           />
           <div className="mt-2 flex flex-wrap items-center gap-2 text-ink-2">
             For example
@@ -88,10 +84,7 @@ export function ModelForm({ settings }: { readonly settings: SettingsView }) {
               <button
                 className="btn btn-small"
                 key={example.name}
-                onClick={() => {
-                  setBaseUrl(example.baseUrl)
-                  changed()
-                }}
+                onClick={() => set({ baseUrl: example.baseUrl })}
                 title={example.baseUrl}
                 type="button"
               >
@@ -100,30 +93,12 @@ export function ModelForm({ settings }: { readonly settings: SettingsView }) {
             ))}
           </div>
         </div>
+        <Field {...bound('model', 'model-name')} hint="As the endpoint calls it" label="Model" />
         <Field
-          error={errorAt('model')}
-          hint="As the endpoint calls it"
-          label="Model"
-          mono
-          onChange={(event) => {
-            setName(event.target.value)
-            changed()
-          }}
-          testId="model-name"
-          value={name}
-        />
-        <Field
-          error={errorAt('apiKey')}
+          {...bound('apiKey', 'model-key')}
           hint={<span data-testid="model-key-storage">{keyText(model)}</span>}
           label="Key"
-          mono
-          onChange={(event) => {
-            setKey(event.target.value)
-            changed()
-          }}
-          testId="model-key"
           type="password"
-          value={key}
         >
           {model.keyStorage === 'none' ? null : (
             <button className="btn" disabled={busy} onClick={() => void save('')} type="button">
