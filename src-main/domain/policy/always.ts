@@ -1,5 +1,5 @@
 import { redact } from '../redact'
-import { programName, type Word } from '../shell'
+import { asCommand, programName, type Word } from '../shell'
 import { unwrap } from '../shell/unwrap'
 import { encodeArgv, literalPattern, type MatchContext } from './allowlist'
 import type { AllowlistEntry } from './file'
@@ -17,10 +17,6 @@ export type AlwaysAnswer = { readonly entry: AllowlistEntry } | { readonly refus
 
 /** Longest argv that is stored, as characters. */
 const MAX_STORED = 8192
-
-function quoted(word: string): string {
-  return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
-}
 
 const wordOf = (value: string): Word => ({ value, shape: value, dynamic: [], prefix: value, start: 0, end: 0 })
 
@@ -57,7 +53,7 @@ export function entryFor(segment: ResolvedSegment, context: MatchContext, option
   const [typed = '', ...args] = segment.argv
   const refusal = refusalOf(segment)
   if (refusal !== null) return { refusal }
-  const commandText = [...(segment.viaSudo ? ['sudo'] : []), ...segment.argv].map(quoted).join(' ')
+  const commandText = asCommand([...(segment.viaSudo ? ['sudo'] : []), ...segment.argv])
   if (commandText.length > MAX_STORED) return { refusal: 'It is too long to be stored.' }
   if (redact(commandText).found.length > 0) return { refusal: 'It holds a secret, which is never stored.' }
   if (options.session && context.session === null) return { refusal: 'There is no session it could be bound to.' }

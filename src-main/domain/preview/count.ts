@@ -1,4 +1,5 @@
-import { asPath, quoted } from './words'
+import { quoteIfNeeded } from '../shell'
+import { asPath } from './words'
 
 /** The words of a search that names each thing below the paths by depth, type and size. Names are left out: they can hold anything. */
 export const countOf = (paths: readonly string[], deep: boolean): readonly string[] => [
@@ -98,7 +99,7 @@ export function counted(
   if (groups.length === 0) return { text: null, problem }
   // Where one is missing nobody can tell which group is which path.
   const named = groups.length === paths.length && paths.length > 1
-  const lines = named ? groups.map((sums, index) => `${quoted(paths[index] ?? '')}: ${sumWords(sums)}`) : []
+  const lines = named ? groups.map((sums, index) => `${quoteIfNeeded(paths[index] ?? '')}: ${sumWords(sums)}`) : []
   const folders = deep || all.folders === 0 ? '' : ' (folders are not gone into)'
   return { text: [...lines, `In all: ${sumWords(all)}${folders}`, ''].join('\n'), problem }
 }

@@ -1,8 +1,16 @@
-import { type GivenOption, parseShell, type ReadWords, type Redirection, readWords } from '../shell'
+import {
+  asCommand,
+  type GivenOption,
+  parseShell,
+  quoteIfNeeded,
+  type ReadWords,
+  type Redirection,
+  readWords,
+} from '../shell'
 import { counted, countOf, roomOf, sizeWords } from './count'
 import type { CompiledEntry, EntryOf, PreviewRules } from './data'
 import { unifiedDifference } from './difference'
-import { asCommand, asPath, type Literal, literalCommand, optionWords, quoted, withoutSudo } from './words'
+import { asPath, type Literal, literalCommand, optionWords, withoutSudo } from './words'
 
 /** Characters of a file or an answer that are compared at most. */
 export const MOST_COMPARED = 256 * 1024
@@ -209,13 +217,13 @@ function found({ text }: Answer): Found {
 }
 
 const tooLarge = (path: string): string =>
-  `${quoted(path)} is larger than ${sizeWords(MOST_COMPARED)}, which is the most that is compared.`
+  `${quoteIfNeeded(path)} is larger than ${sizeWords(MOST_COMPARED)}, which is the most that is compared.`
 
 /** Why a file cannot be compared; null when it can. */
 function incomparable(path: string, at: Found): string | null {
-  if (at === null) return `What stands at ${quoted(path)} could not be told.`
-  if (at === 'missing') return `${quoted(path)} does not exist.`
-  if (at.behind !== 'f') return `${quoted(path)} is not a plain file.`
+  if (at === null) return `What stands at ${quoteIfNeeded(path)} could not be told.`
+  if (at === 'missing') return `${quoteIfNeeded(path)} does not exist.`
+  if (at.behind !== 'f') return `${quoteIfNeeded(path)} is not a plain file.`
   return at.type === 'f' && at.size > MOST_COMPARED ? tooLarge(path) : null
 }
 
@@ -230,18 +238,18 @@ function difference(
   for (const { path, before, after } of files) {
     for (const answer of [before ?? NOTHING, after]) {
       if (!answer.whole) return none(tooLarge(path))
-      if (/[␀\ufffd]/.test(answer.text)) return none(`${quoted(path)} is not text, so no difference can be shown.`)
+      if (/[␀\ufffd]/.test(answer.text)) return none(`${quoteIfNeeded(path)} is not text, so no difference can be shown.`)
       secrets ||= answer.text.includes('‹redacted')
     }
     const text = unifiedDifference(
       before?.text ?? '',
       after.text,
-      before === null ? '/dev/null' : quoted(path),
-      quoted(path),
+      before === null ? '/dev/null' : quoteIfNeeded(path),
+      quoteIfNeeded(path),
     )
     parts.push(text)
-    if (before === null) said.push(`${quoted(path)} would be made.`)
-    else if (text === '') said.push(`${quoted(path)} would stay as it is.`)
+    if (before === null) said.push(`${quoteIfNeeded(path)} would be made.`)
+    else if (text === '') said.push(`${quoteIfNeeded(path)} would stay as it is.`)
   }
   const hidden = secrets ? 'Secrets are taken out of both sides, so a change within one is not seen.' : null
   return show('diff', parts.join(''), ...said, ...notes, hidden)
@@ -307,8 +315,8 @@ function edited(literal: Literal, { options, operands }: ReadWords, entry: Entry
         after: texts[2 * index + 1] ?? NOTHING,
       }))
       return difference(pairs, [
-        ...links.map((path) => `${quoted(path)} is a link; a file of its own would take its place.`),
-        suffix === null ? null : `What is there now would be kept beside it under the suffix ${quoted(suffix)}.`,
+        ...links.map((path) => `${quoteIfNeeded(path)} is a link; a file of its own would take its place.`),
+        suffix === null ? null : `What is there now would be kept beside it under the suffix ${quoteIfNeeded(suffix)}.`,
         entry.note,
       ])
     })
@@ -329,7 +337,7 @@ function copied(literal: Literal, { operands }: ReadWords, entry: EntryOf<'copy'
     const why = incomparable(source, found(from))
     if (why !== null) return none(why)
     const at = found(to)
-    if (at === 'missing' && place.endsWith('/')) return none(`The folder ${quoted(place)} does not exist.`)
+    if (at === 'missing' && place.endsWith('/')) return none(`The folder ${quoteIfNeeded(place)} does not exist.`)
     const folder = at !== null && at !== 'missing' && at.behind === 'd'
     const path = folder ? inside(place, base) : place
     return replaced(literal, path, content, false, [], [entry.note])
@@ -414,7 +422,7 @@ function countedFiles(literal: Literal, { options, operands }: ReadWords, entry:
     ([answer = NOTHING, look = NOTHING]) => {
       const at = found(look)
       if (place !== undefined && (look.exitCode !== 0 || at === null))
-        return none(`What stands at ${quoted(place)} could not be told.`)
+        return none(`What stands at ${quoteIfNeeded(place)} could not be told.`)
       const present = (more: string | null): Step => {
         if (!answer.whole) {
           return read(
@@ -432,10 +440,10 @@ function countedFiles(literal: Literal, { options, operands }: ReadWords, entry:
           : show('count', text, problem, more, entry.note)
       }
       if (place === undefined) return present(null)
-      if (at === 'missing') return present(`${quoted(place)} does not exist and would be made.`)
+      if (at === 'missing') return present(`${quoteIfNeeded(place)} does not exist and would be made.`)
       if (at === null || at.behind !== 'd')
         return present(
-          `${quoted(place)} exists${at === null ? '' : ` (${sizeWords(at.size)})`} and would be written over.`,
+          `${quoteIfNeeded(place)} exists${at === null ? '' : ` (${sizeWords(at.size)})`} and would be written over.`,
         )
       return overwritten(literal, paths, place, present)
     },
@@ -453,14 +461,14 @@ function overwritten(
 ): Step {
   const names = paths.map(baseOf)
   if (names.some((name) => name === '' || name === '.' || name === '..'))
-    return present(`They go into ${quoted(place)}.`)
+    return present(`They go into ${quoteIfNeeded(place)}.`)
   const looks = names.map((name) => lookCommand(literal, inside(place, name)))
   return read(looks, (answers) => {
     const there = names.filter((_, index) => found(answers[index] ?? NOTHING) !== 'missing')
     const more =
       there.length === 0
         ? 'Nothing of these names is there yet.'
-        : `Already there, and written over or merged: ${there.map(quoted).join(', ')}.`
-    return present(`They go into ${quoted(place)}. ${more}`)
+        : `Already there, and written over or merged: ${there.map(quoteIfNeeded).join(', ')}.`
+    return present(`They go into ${quoteIfNeeded(place)}. ${more}`)
   })
 }

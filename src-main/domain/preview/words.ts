@@ -21,13 +21,6 @@ export function withoutSudo(argv: readonly string[]): Literal | null {
   return { sudo, program, words }
 }
 
-/** A word as a shell reads it back. */
-export const quoted = (word: string): string =>
-  /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
-
-/** Words as the text of one simple command. */
-export const asCommand = (words: readonly string[]): string => words.map(quoted).join(' ')
-
 /** The option as words again. */
 export const optionWords = ({ name, value }: GivenOption): readonly string[] =>
   value === null ? [name] : name.startsWith('--') ? [`${name}=${value}`] : [name, value]

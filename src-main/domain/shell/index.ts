@@ -5,6 +5,7 @@ export { findInvisible, MAX_DEPTH, MAX_LENGTH, MAX_OPENINGS, MAX_WRAPPERS } from
 export { type GivenOption, type OptionNames, type ReadWords, readWords } from './options'
 export { parseShell } from './parse'
 export { type ProgramsOf, programsOf } from './programs'
+export { asCommand, quoteAll, quoteIfNeeded } from './quote'
 export { scanShell } from './scan'
 export { doubtOf } from './second'
 export { argvOf, type Dissected, decodedWord, dissect, tokensOf } from './tokens'
