@@ -18,16 +18,11 @@ import {
   type PromptMessage,
   type Store,
 } from '../ports'
-import {
-  type AgentGate,
-  type AgentLoop,
-  createAgentLoop,
-  MAX_CALLS,
-  MAX_ROUNDS,
-  STORED_RESULT_BYTES,
-} from './agent-loop'
+import { MAX_ROUNDS } from './agent-limits'
+import { type AgentGate, type AgentLoop, createAgentLoop, MAX_CALLS } from './agent-loop'
 import { NO_RESULT } from './agent-prompt'
 import type { RunInput } from './agent-tool'
+import { STORED_RESULT_BYTES } from './agent-transcript'
 
 const SECRET = 'hunter2secret'
 const redact = (text: string) => text.split(SECRET).join('[redacted]')

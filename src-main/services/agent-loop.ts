@@ -1,15 +1,11 @@
-import { z } from 'zod'
 import { type FeedEvent, NomosError } from '../../src-preload/contract'
-import {
-  type ExecutionState,
-  type ExecutionView,
-  FINAL_STATES,
-  type Message,
-  type Session,
-} from '../../src-preload/contract/model'
+import { type ExecutionView, FINAL_STATES, type Message, type Session } from '../../src-preload/contract/model'
 import { type Clock, type Ids, type Log, type Model, type ModelEndpoint, ModelFailure, type Store } from '../ports'
-import { buildPrompt, clipBytes, NO_RESULT, PROMPT_BUDGET, rowSize } from './agent-prompt'
-import { type RawCall, RUN_TOOL, type RunInput, readRunCall, redactArguments, withUniqueIds } from './agent-tool'
+import { denials, MAX_ROUNDS, roundsOf } from './agent-limits'
+import { buildPrompt, NO_RESULT } from './agent-prompt'
+import { type RawCall, RUN_TOOL, type RunInput, readRunCall, withUniqueIds } from './agent-tool'
+import { createTranscript, type Mark } from './agent-transcript'
+import { createWriter, type Writer } from './agent-writer'
 
 /** What the loop needs of the gate. The gate tells back through `AgentLoop.onExecutionSettled`. */
 export interface AgentGate {
@@ -76,36 +72,17 @@ export interface AgentLoop {
   whenQuiet(): Promise<void>
 }
 
-/** Answers of the model in one turn at most. */
-export const MAX_ROUNDS = 25
 /** Calls of one answer that are handed to the gate at most; the others get a result that says so. */
 export const MAX_CALLS = 32
-/** Bytes of a result kept in the store; a live round gets the whole text of the gate. */
-export const STORED_RESULT_BYTES = 4096
-
-/** Denials after which a turn is ended: of the same command, or rounds in a row in which nothing was let through. */
-export const MAX_DENIALS = 3
-const REFUSED: ReadonlySet<ExecutionState> = new Set(['denied', 'expired', 'undeliverable'])
 
 /** Characters of one answer; a model that writes more has lost its way. */
 const MAX_ANSWER = 500_000
-const DELTA_MS = 40
-const LONGEST_WORD = 256
-const PERSIST_MS = 1000
 const RETRY_MS = 500
 /** A server that wants a longer pause than this is left to the operator. */
 const LONGEST_RETRY_MS = 30_000
 const PAGE = 200
 const TITLE_LENGTH = 60
 const CANCELLED = 'Cancelled by the operator. It was not carried out to its end; do not repeat it by yourself.'
-
-/**
- * Where the turn of a session stands, kept as a setting so that a crash shows in it. `asking`: an answer of the model was on its way.
- * `settling`: its calls are with the gate. No mark: no turn.
- */
-const Mark = z.object({ turn: z.string(), phase: z.enum(['asking', 'settling']) })
-type Mark = z.infer<typeof Mark>
-const MARK = 'agent.turn.'
 
 /** A turn that is being worked on right now. Turns that wait are not here: they are rows in the store. */
 interface Active {
@@ -119,44 +96,15 @@ interface Active {
   writer: Writer | null
 }
 
-/** The assistant message that is being written. */
-interface Writer {
-  append(text: string): void
-  /** A second attempt writes into the same message. */
-  restart(): void
-  /** Writes what came so far; the message is then no longer streaming. */
-  leave(): void
-  /** Writes the whole answer with its calls (as they may be stored) and gives back the row. */
-  complete(calls: readonly RawCall[]): Message
-  overlay(message: Message): Message
-}
-
 /** Creates the chat agent's loop. It holds no truth of its own: conversation, open calls and the state of turns are in the store. */
 export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
   const { store, gate, clock, ids, log } = deps
+  const transcript = createTranscript(deps)
   const active = new Map<string, Active>()
   const workers = new Set<Promise<void>>()
-  /** Whole result texts of turns that go on, by message id. The rows hold a shortened copy. */
-  const results = new Map<string, { readonly session: string; readonly text: string }>()
   let closed = false
 
   // ---- small pieces
-
-  function readMark(session: string): Mark | null {
-    const text = store.setting(MARK + session)
-    if (text === null) return null
-    try {
-      return Mark.parse(JSON.parse(text))
-    } catch {
-      log.warn('the mark of a turn could not be read and is dropped', { session })
-      store.saveSetting(MARK + session, null)
-      return null
-    }
-  }
-
-  function saveMark(session: string, mark: Mark | null): void {
-    store.saveSetting(MARK + session, mark === null ? null : JSON.stringify(mark))
-  }
 
   function turnState(session: string): Session['turn'] {
     if (active.has(session)) return 'streaming'
@@ -170,46 +118,6 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
   function publishSession(session: string): void {
     const row = store.session(session)
     if (row !== null) deps.publish({ type: 'session', session: withTurn(row) })
-  }
-
-  function publishMessage(message: Message): void {
-    deps.publish({ type: 'message', message })
-  }
-
-  function addMessage(
-    session: string,
-    turn: string,
-    message: Pick<Message, 'role' | 'text'> & Partial<Pick<Message, 'toolCalls' | 'callId' | 'error'>>,
-  ): Message {
-    const at = clock.now()
-    const row = store.addMessage({
-      id: ids.next('msg'),
-      session,
-      turn,
-      role: message.role,
-      text: message.text,
-      toolCalls: message.toolCalls ?? [],
-      callId: message.callId ?? null,
-      executionId: null,
-      error: message.error ?? null,
-      at,
-    })
-    store.updateSession(session, { updatedAt: at })
-    return row
-  }
-
-  function notice(session: string, turn: string, code: string, text: string, retry: boolean): void {
-    publishMessage(addMessage(session, turn, { role: 'notice', text: deps.redact(text), error: { code, retry } }))
-  }
-
-  /** Puts the one result of a call in its place. Reading and writing happen in one go of the only writer, so it is filled once. */
-  function fill(id: string, text: string): boolean {
-    const row = store.message(id)
-    if (row === null || row.text !== null) return false
-    const whole = deps.redact(text)
-    results.set(id, { session: row.session, text: whole })
-    publishMessage(store.updateMessage(id, { text: clipBytes(whole, STORED_RESULT_BYTES) }))
-    return true
   }
 
   function resultOf(executionId: string): string {
@@ -226,165 +134,6 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
     return state !== undefined && FINAL_STATES.includes(state)
   }
 
-  /**
-   * Why a turn is ended in which the agent goes on asking for what was denied; null while it may go on. Counted anew once the operator
-   * has let it go on.
-   */
-  function denials(rows: readonly Message[]): string | null {
-    const from = rows.findLastIndex((row) => row.role === 'notice' && row.error?.code === 'denied_repeatedly')
-    const asked = new Map<string, number>()
-    let inARow = 0
-    let last: ExecutionView | null = null
-    let round: ExecutionState[] = []
-    const close = (): void => {
-      if (round.length === 0) return
-      const refused = round.filter((state) => REFUSED.has(state)).length
-      inARow = refused === round.length ? inARow + 1 : 0
-      round = []
-    }
-    for (const row of rows.slice(from + 1)) {
-      if (row.role === 'assistant') close()
-      if (row.role !== 'tool' || row.executionId === null) continue
-      const view = store.execution(row.executionId)
-      if (view === null) continue
-      round.push(view.state)
-      if (!REFUSED.has(view.state)) continue
-      last = view
-      const key = `${view.target}\0${view.command.replace(/\s+/g, ' ').trim()}`
-      asked.set(key, (asked.get(key) ?? 0) + 1)
-    }
-    close()
-    const most = Math.max(0, ...asked.values())
-    if ((most < MAX_DENIALS && inARow < MAX_DENIALS) || last === null) return null
-    return `The agent was stopped: it asked ${MAX_DENIALS} times for what was not let through, at last ${JSON.stringify(last.command.slice(0, 80))} on ${last.target}. Tell it what to do instead; Try again lets it go on.`
-  }
-
-  function openOf(session: string, turn: string): readonly Message[] {
-    return store.openToolMessages(session).filter((row) => row.turn === turn)
-  }
-
-  // ---- reading the conversation
-
-  /** Messages of a session, oldest first, from as far back as `enough` asks for. */
-  function readBack(session: string, enough: (rows: readonly Message[]) => boolean): readonly Message[] {
-    let rows: readonly Message[] = []
-    let before: number | null = null
-    for (;;) {
-      const page = store.messages(session, before, PAGE)
-      rows = [...page, ...rows]
-      const first = page[0]
-      if (first === undefined || page.length < PAGE || enough(rows)) return rows
-      before = first.seq
-    }
-  }
-
-  /** The rows of one turn, oldest first. A turn always begins with the operator's message. */
-  function turnRows(session: string, turn: string): readonly Message[] {
-    // Words that came while it waited are messages of the operator within the same turn.
-    return readBack(session, (rows) => rows.some((row) => row.turn !== turn && row.role === 'user')).filter(
-      (row) => row.turn === turn,
-    )
-  }
-
-  function lastTurn(session: string): string | null {
-    return (
-      readBack(session, (rows) => rows.some((row) => row.role === 'user')).findLast((row) => row.role === 'user')
-        ?.turn ?? null
-    )
-  }
-
-  function promptRows(session: string, turn: string): readonly Message[] {
-    return readBack(
-      session,
-      (rows) =>
-        rows.reduce((sum, row) => sum + rowSize(row), 0) > PROMPT_BUDGET &&
-        rows.some((row) => row.turn !== turn && row.role === 'user'),
-    )
-  }
-
-  // ---- writing an answer
-
-  function createWriter(turn: Active): Writer {
-    let row: Message | null = null
-    let raw = ''
-    let shown = ''
-    let lastDelta = Number.NEGATIVE_INFINITY
-    let lastPersisted = clock.now()
-    let forget: (() => void) | null = null
-
-    const overlay = (message: Message): Message => ({ ...message, text: shown, streaming: true })
-
-    const show = (text: string) => {
-      forget?.()
-      forget = null
-      const next = deps.redact(text)
-      // A second attempt that fails without a word leaves what the first one said.
-      if (next === shown || next.trim() === '') return
-      lastDelta = clock.now()
-      if (row === null) {
-        // Only now: an attempt that fails without a word leaves no empty message behind.
-        row = addMessage(turn.session, turn.turn, { role: 'assistant', text: next })
-        shown = next
-        lastPersisted = clock.now()
-        publishMessage(overlay(row))
-        return
-      }
-      if (next.startsWith(shown)) {
-        const offset = shown.length
-        shown = next
-        deps.publish({ type: 'delta', session: turn.session, messageId: row.id, offset, text: next.slice(offset) })
-      } else {
-        shown = next
-        publishMessage(overlay(row))
-      }
-      if (clock.now() - lastPersisted >= PERSIST_MS) {
-        lastPersisted = clock.now()
-        row = store.updateMessage(row.id, { text: shown })
-      }
-    }
-
-    const showLater = () => {
-      if (turn.ended || turn.writer === null) return
-      try {
-        show(withoutLastWord(raw))
-      } catch (error) {
-        // The worker of the turn meets the same fault when it writes, and ends the turn.
-        log.error('a part of an answer could not be written', { session: turn.session, error: String(error) })
-      }
-    }
-
-    return {
-      append(text) {
-        raw += text
-        if (clock.now() - lastDelta >= DELTA_MS) show(withoutLastWord(raw))
-        else forget ??= clock.after(DELTA_MS, showLater)
-      },
-      restart() {
-        show(raw)
-        raw = ''
-      },
-      leave() {
-        show(raw)
-        forget?.()
-        if (row !== null) publishMessage(store.updateMessage(row.id, { text: shown }))
-      },
-      complete(calls) {
-        forget?.()
-        const text = deps.redact(raw)
-        const toolCalls = calls.map((call) => ({ ...call, arguments: redactArguments(call.arguments, deps.redact) }))
-        row =
-          row === null
-            ? addMessage(turn.session, turn.turn, { role: 'assistant', text, toolCalls })
-            : store.updateMessage(row.id, { text, toolCalls })
-        publishMessage(row)
-        return row
-      },
-      overlay(message) {
-        return row !== null && message.id === row.id ? overlay(message) : message
-      },
-    }
-  }
-
   // ---- one turn
 
   function begin(session: string, turn: string): void {
@@ -394,7 +143,7 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
     })
     const current: Active = { session, turn, abort, over, ended: false, writer: null }
     active.set(session, current)
-    saveMark(session, { turn, phase: 'asking' })
+    transcript.saveMark(session, { turn, phase: 'asking' })
     publishSession(session)
     const worker = work(current).finally(() => workers.delete(worker))
     workers.add(worker)
@@ -405,10 +154,8 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
     turn.ended = true
     turn.writer = null
     active.delete(turn.session)
-    if (mark === null) {
-      for (const [id, result] of results) if (result.session === turn.session) results.delete(id)
-    }
-    saveMark(turn.session, mark)
+    if (mark === null) transcript.forgetResults(turn.session)
+    transcript.saveMark(turn.session, mark)
     publishSession(turn.session)
   }
 
@@ -424,17 +171,20 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
       if (turn.ended) return
       try {
         turn.writer?.leave()
-        for (const row of openOf(turn.session, turn.turn)) {
-          if (row.executionId === null) fill(row.id, 'Not run: something failed inside the app.')
+        for (const row of transcript.open(turn.session, turn.turn)) {
+          if (row.executionId === null) transcript.fill(row.id, 'Not run: something failed inside the app.')
         }
-        notice(
+        transcript.notice(
           turn.session,
           turn.turn,
           'internal',
           `The turn was ended by a fault inside the app: ${String(error)}. Try again.`,
           true,
         )
-        release(turn, openOf(turn.session, turn.turn).length > 0 ? { turn: turn.turn, phase: 'settling' } : null)
+        release(
+          turn,
+          transcript.open(turn.session, turn.turn).length > 0 ? { turn: turn.turn, phase: 'settling' } : null,
+        )
       } catch (second) {
         // The store itself is gone. The mark of the turn is still there and says at the next start that it was cut.
         log.error('the end of a failed turn could not be written', { session: turn.session, error: String(second) })
@@ -449,7 +199,7 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
     const { session } = turn
     const endpoint = deps.endpoint()
     if (endpoint === null) {
-      notice(
+      transcript.notice(
         session,
         turn.turn,
         'model_unset',
@@ -461,8 +211,8 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
       release(turn, null)
       return false
     }
-    if (roundsOf(turnRows(session, turn.turn)) >= MAX_ROUNDS) {
-      notice(
+    if (roundsOf(transcript.turnRows(session, turn.turn)) >= MAX_ROUNDS) {
+      transcript.notice(
         session,
         turn.turn,
         'turn_limit',
@@ -472,18 +222,18 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
       release(turn, null)
       return false
     }
-    const repeated = denials(turnRows(session, turn.turn))
+    const repeated = denials(transcript.turnRows(session, turn.turn), (id) => store.execution(id))
     if (repeated !== null) {
-      notice(session, turn.turn, 'denied_repeatedly', repeated, true)
+      transcript.notice(session, turn.turn, 'denied_repeatedly', repeated, true)
       release(turn, null)
       return false
     }
-    saveMark(session, { turn: turn.turn, phase: 'asking' })
+    transcript.saveMark(session, { turn: turn.turn, phase: 'asking' })
     const answer = await ask(turn, endpoint)
     if (answer === null) return false
     if (answer.calls.length === 0) {
       if (answer.cut) {
-        notice(
+        transcript.notice(
           session,
           turn.turn,
           'length',
@@ -496,7 +246,7 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
     }
     await dispatch(turn, answer.calls)
     if (turn.ended) return false
-    if (openOf(session, turn.turn).length === 0) return true
+    if (transcript.open(session, turn.turn).length === 0) return true
     release(turn, { turn: turn.turn, phase: 'settling' })
     return false
   }
@@ -508,11 +258,11 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
   ): Promise<{ readonly calls: readonly RawCall[]; readonly cut: boolean } | null> {
     const prompt = buildPrompt({
       system: deps.systemPrompt(turn.session),
-      rows: promptRows(turn.session, turn.turn),
+      rows: transcript.promptRows(turn.session, turn.turn),
       execution: (id) => store.execution(id),
-      result: (row) => results.get(row.id)?.text ?? null,
+      result: (row) => transcript.wholeResult(row.id),
     })
-    const writer = createWriter(turn)
+    const writer = createWriter({ ...deps, transcript }, turn, () => !turn.ended && turn.writer !== null)
     turn.writer = writer
     for (let attempt = 1; ; attempt += 1) {
       const calls: RawCall[] = []
@@ -564,7 +314,7 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
       const hopeless = failure.code === 'unauthorised' || failure.code === 'not_found' || pause > LONGEST_RETRY_MS
       if (attempt >= 2 || hopeless) {
         writer.leave()
-        notice(turn.session, turn.turn, failure.code, failure.message, true)
+        transcript.notice(turn.session, turn.turn, failure.code, failure.message, true)
         release(turn, null)
         return null
       }
@@ -585,20 +335,20 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
     turn.writer = null
     if (calls.length === 0) return calls
     for (const call of calls) {
-      publishMessage(addMessage(turn.session, turn.turn, { role: 'tool', text: null, callId: call.callId }))
+      transcript.publish(transcript.add(turn.session, turn.turn, { role: 'tool', text: null, callId: call.callId }))
     }
-    saveMark(turn.session, { turn: turn.turn, phase: 'settling' })
+    transcript.saveMark(turn.session, { turn: turn.turn, phase: 'settling' })
     return calls
   }
 
   /** Hands the calls to the gate one after the other, in the order the model wrote them. */
   async function dispatch(turn: Active, calls: readonly RawCall[]): Promise<void> {
-    const open = openOf(turn.session, turn.turn)
+    const open = transcript.open(turn.session, turn.turn)
     for (const [index, call] of calls.entries()) {
       const row = open.find((other) => other.callId === call.callId)
       if (row === undefined) continue
       if (index >= MAX_CALLS) {
-        fill(
+        transcript.fill(
           row.id,
           `Not run: one answer may hold at most ${MAX_CALLS} calls. Ask for this one again if it is still needed.`,
         )
@@ -606,7 +356,7 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
       }
       const read = readRunCall(call)
       if (!read.ok) {
-        fill(row.id, read.error)
+        transcript.fill(row.id, read.error)
         continue
       }
       await Promise.race([request(turn, row, read.input), turn.over])
@@ -626,10 +376,10 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
       if (error instanceof NomosError) {
         const field = error.field === null ? '' : ` (argument: ${error.field})`
         const detail = error.detail === null ? '' : ` ${error.detail}`
-        fill(row.id, `Not run: ${error.message}${detail}${field}`)
+        transcript.fill(row.id, `Not run: ${error.message}${detail}${field}`)
       } else {
         log.error('the gate failed to take a request', { session, error: String(error) })
-        fill(row.id, 'Not run: something failed inside the app while the request was prepared.')
+        transcript.fill(row.id, 'Not run: something failed inside the app while the request was prepared.')
       }
       return
     }
@@ -637,9 +387,9 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
     try {
       if (turn.ended) gate.cancelPending(session, id)
       if (store.message(row.id) === null) return
-      publishMessage(store.updateMessage(row.id, { executionId: asked.executionId }))
+      transcript.publish(store.updateMessage(row.id, { executionId: asked.executionId }))
       // It may have ended before this call knew its id. A stopped turn has filled the place already.
-      if (asked.final || isFinal(asked.executionId)) fill(row.id, resultOf(asked.executionId))
+      if (asked.final || isFinal(asked.executionId)) transcript.fill(row.id, resultOf(asked.executionId))
     } catch (error) {
       log.error('a request could not be recorded in the conversation', { session, error: String(error) })
     }
@@ -654,24 +404,24 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
   /** Goes on with a turn whose calls all have their results, if it is one that waited for them. */
   function continueIfReady(session: string, turn: string): void {
     if (closed || active.has(session)) return
-    const mark = readMark(session)
+    const mark = transcript.readMark(session)
     if (mark === null || mark.turn !== turn || mark.phase !== 'settling') return
-    if (openOf(session, turn).length > 0) return
+    if (transcript.open(session, turn).length > 0) return
     begin(session, turn)
   }
 
   /** Gives calls that never reached the gate their result, and adds results that were never even opened. True if there were any. */
   function repairCalls(session: string, turn: string): boolean {
-    const rows = turnRows(session, turn)
+    const rows = transcript.turnRows(session, turn)
     const answer = rows.findLast((row) => row.role === 'assistant')
     if (answer === undefined) return false
     const opened = rows.filter((row) => row.role === 'tool' && row.seq > answer.seq)
     let repaired = false
     for (const call of answer.toolCalls) {
       if (opened.some((row) => row.callId === call.callId)) continue
-      const row = addMessage(session, turn, { role: 'tool', text: null, callId: call.callId })
+      const row = transcript.add(session, turn, { role: 'tool', text: null, callId: call.callId })
       repaired = true
-      fill(row.id, NO_RESULT)
+      transcript.fill(row.id, NO_RESULT)
     }
     for (const row of opened) {
       if (row.text !== null || row.executionId !== null) continue
@@ -679,8 +429,8 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
       const call = answer.toolCalls.find((other) => other.callId === row.callId)
       const executionId = call === undefined ? null : orphanOf(session, turn, call, rows)
       if (executionId === null)
-        fill(row.id, `${NO_RESULT}. Nothing is known of this call; look before you ask for it again.`)
-      else publishMessage(store.updateMessage(row.id, { executionId }))
+        transcript.fill(row.id, `${NO_RESULT}. Nothing is known of this call; look before you ask for it again.`)
+      else transcript.publish(store.updateMessage(row.id, { executionId }))
     }
     return repaired
   }
@@ -689,7 +439,7 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
   function orphanOf(session: string, turn: string, call: RawCall, rows: readonly Message[]): string | null {
     const read = readRunCall(call)
     if (!read.ok) return null
-    const known = new Set(turnRows(session, turn).map((row) => row.executionId))
+    const known = new Set(transcript.turnRows(session, turn).map((row) => row.executionId))
     for (const row of rows) known.add(row.executionId)
     const fits = (view: ExecutionView): boolean =>
       view.session === session &&
@@ -705,21 +455,21 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
 
   function resumeSession(session: string): void {
     if (active.has(session)) return
-    const mark = readMark(session)
+    const mark = transcript.readMark(session)
     const repaired = mark !== null && repairCalls(session, mark.turn)
     for (const row of store.openToolMessages(session)) {
-      if (row.executionId === null) fill(row.id, NO_RESULT)
-      else if (store.execution(row.executionId) === null) fill(row.id, NO_RESULT)
-      else if (isFinal(row.executionId)) fill(row.id, resultOf(row.executionId))
+      if (row.executionId === null) transcript.fill(row.id, NO_RESULT)
+      else if (store.execution(row.executionId) === null) transcript.fill(row.id, NO_RESULT)
+      else if (isFinal(row.executionId)) transcript.fill(row.id, resultOf(row.executionId))
     }
     if (mark === null) return
-    if (mark.phase === 'settling' || repaired || openOf(session, mark.turn).length > 0) {
-      saveMark(session, { turn: mark.turn, phase: 'settling' })
+    if (mark.phase === 'settling' || repaired || transcript.open(session, mark.turn).length > 0) {
+      transcript.saveMark(session, { turn: mark.turn, phase: 'settling' })
       continueIfReady(session, mark.turn)
       return
     }
-    saveMark(session, null)
-    notice(
+    transcript.saveMark(session, null)
+    transcript.notice(
       session,
       mark.turn,
       'interrupted',
@@ -769,15 +519,15 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
   return {
     append(session, text, note) {
       existing(session)
-      const turn = active.get(session)?.turn ?? readMark(session)?.turn ?? ids.next('turn')
-      const message = addMessage(session, turn, { role: 'user', text: deps.redact(text) })
-      publishMessage(message)
-      if (note !== null) notice(session, turn, 'note', note, false)
+      const turn = active.get(session)?.turn ?? transcript.readMark(session)?.turn ?? ids.next('turn')
+      const message = transcript.add(session, turn, { role: 'user', text: deps.redact(text) })
+      transcript.publish(message)
+      if (note !== null) transcript.notice(session, turn, 'note', note, false)
       return message
     },
 
     proposals(session) {
-      const rows = readBack(session, (all) => all.some((row) => row.role === 'assistant'))
+      const rows = transcript.readBack(session, (all) => all.some((row) => row.role === 'assistant'))
       const answer = rows.findLast((row) => row.role === 'assistant')
       if (answer === undefined) return []
       return rows.flatMap((row) =>
@@ -793,12 +543,12 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
       refuseWhileActive(session)
       const turn = ids.next('turn')
       const redacted = deps.redact(text)
-      const message = addMessage(session, turn, { role: 'user', text: redacted })
+      const message = transcript.add(session, turn, { role: 'user', text: redacted })
       if (row.title.trim() === '' || row.title === 'New session') {
         store.updateSession(session, { title: titleFrom(redacted) })
       }
-      publishMessage(message)
-      if (note !== null) notice(session, turn, 'note', note, false)
+      transcript.publish(message)
+      if (note !== null) transcript.notice(session, turn, 'note', note, false)
       begin(session, turn)
       return { turn, message }
     },
@@ -806,7 +556,7 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
     stop(session) {
       const current = active.get(session)
       const open = store.openToolMessages(session)
-      const turn = current?.turn ?? readMark(session)?.turn ?? open.at(-1)?.turn
+      const turn = current?.turn ?? transcript.readMark(session)?.turn ?? open.at(-1)?.turn
       if (turn === undefined || (current === undefined && open.length === 0)) return
       if (current !== undefined) {
         current.ended = true
@@ -815,11 +565,11 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
       }
       // First the results, then the gate: what it settles now finds its place taken and starts nothing.
       const turns = new Set([turn, ...open.map((row) => row.turn)])
-      for (const row of open) fill(row.id, CANCELLED)
-      notice(session, turn, 'stopped', 'Stopped by the operator.', true)
+      for (const row of open) transcript.fill(row.id, CANCELLED)
+      transcript.notice(session, turn, 'stopped', 'Stopped by the operator.', true)
       if (current !== undefined) release(current, null)
       else {
-        saveMark(session, null)
+        transcript.saveMark(session, null)
         publishSession(session)
       }
       for (const id of turns) gate.cancelPending(session, id)
@@ -829,12 +579,14 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
       existing(session)
       if (closed) throw new NomosError('unavailable', 'Nomos is closing. Try again after the next start.')
       refuseWhileActive(session)
-      const turn = lastTurn(session)
+      const turn = transcript.lastTurn(session)
       const nothing = () => new NomosError('conflict', 'There is nothing to try again: the last answer is complete.')
       if (turn === null) throw nothing()
-      const last = turnRows(session, turn).findLast(
-        (row) => row.role !== 'run' && (row.role !== 'notice' || (row.error !== null && row.error.code !== 'note')),
-      )
+      const last = transcript
+        .turnRows(session, turn)
+        .findLast(
+          (row) => row.role !== 'run' && (row.role !== 'notice' || (row.error !== null && row.error.code !== 'note')),
+        )
       if (last === undefined || (last.role === 'assistant' && last.toolCalls.length === 0)) throw nothing()
       repairCalls(session, turn)
       begin(session, turn)
@@ -846,17 +598,17 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
       const turns = new Set<string>()
       for (const row of store.openToolMessages(session)) {
         if (row.executionId !== executionId) continue
-        if (fill(row.id, resultOf(executionId))) turns.add(row.turn)
+        if (transcript.fill(row.id, resultOf(executionId))) turns.add(row.turn)
       }
       for (const turn of turns) continueIfReady(session, turn)
     },
 
     resume() {
-      const marked = Object.keys(store.settings(MARK))
+      const marked = transcript.marked()
       const sessions = new Set([...marked, ...store.openToolMessages(null).map((row) => row.session)])
       for (const session of sessions) {
         try {
-          if (store.session(session) === null) saveMark(session, null)
+          if (store.session(session) === null) transcript.saveMark(session, null)
           else resumeSession(session)
         } catch (error) {
           log.error('a turn could not be picked up', { session, error: String(error) })
@@ -881,8 +633,8 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
         current.abort.abort()
         active.delete(session)
       }
-      for (const [id, result] of results) if (result.session === session) results.delete(id)
-      saveMark(session, null)
+      transcript.forgetResults(session)
+      transcript.saveMark(session, null)
       for (const turn of turns) gate.cancelPending(session, turn)
     },
 
@@ -905,19 +657,6 @@ export function createAgentLoop(deps: AgentLoopDeps): AgentLoop {
       while (workers.size > 0) await Promise.allSettled([...workers])
     },
   }
-}
-
-/** Answers in this turn that asked for runs, counted from where the operator last let it go on past the limit. */
-function roundsOf(rows: readonly Message[]): number {
-  const from = rows.findLastIndex((row) => row.role === 'notice' && row.error?.code === 'turn_limit')
-  return rows.slice(from + 1).filter((row) => row.role === 'assistant' && row.toolCalls.length > 0).length
-}
-
-/** Holds back a word that is still being written, so that a token is never shown before the redactor could know it. */
-function withoutLastWord(text: string): string {
-  // Longer ones are shown in the end; looking at more than the tail would be slow on a text without spaces.
-  const tail = text.slice(-LONGEST_WORD)
-  return text.slice(0, text.length - tail.length) + tail.replace(/[\x21-\x7e]+$/, '')
 }
 
 /** Ends as soon as `signal` fires, whether or not the source takes notice of it. */
