@@ -1,4 +1,5 @@
 import type { ExecutionView, Surface } from '../../src-preload/contract/model'
+import { ago } from '../domain/approval'
 import { type App, ask } from './app'
 import { STATE_WORDS } from './cards'
 import { CliFailure, EXIT } from './exits'
@@ -18,16 +19,6 @@ const PLACES: Readonly<Record<Surface, string>> = {
   system: 'Nomos itself',
 }
 
-/** How long ago a moment was: `12 s ago`, `3 min ago`; beyond two days its date. */
-export function ago(at: number, now: number): string {
-  const seconds = Math.max(0, Math.round((now - at) / 1000))
-  if (seconds < 90) return `${seconds} s ago`
-  const minutes = Math.round(seconds / 60)
-  if (minutes < 90) return `${minutes} min ago`
-  const hours = Math.round(minutes / 60)
-  return hours < 48 ? `${hours} h ago` : `on ${momentShown(at)}`
-}
-
 /** By whom and where something was answered: `operator (notification)`; null when nobody answered. */
 export function answererShown(view: ExecutionView): string | null {
   const settlement = view.approval?.settlement
@@ -41,7 +32,7 @@ export function settledSentence(view: ExecutionView, now: number): string {
   if (approval === null)
     return `${view.id} was not asked about: it is ${STATE_WORDS[state]}. See: nomos executions show ${view.id}`
   const { id, settlement } = approval
-  const when = settlement === null ? null : ago(settlement.at, now)
+  const when = settlement === null ? null : ago(settlement.at, now, momentShown)
   const who = answererShown(view)
   const by = who === null ? '' : ` by ${who} ${when ?? ''}`
   const note = settlement?.note ?? null

@@ -7,7 +7,7 @@ import type {
   Settlement,
   Shown,
 } from '../../src-preload/contract/model'
-import { answerPlaceOf, phraseFits, SURFACE_RIGHTS } from '../domain/approval'
+import { ago, answerPlaceOf, phraseFits, SURFACE_RIGHTS } from '../domain/approval'
 import { redact } from '../domain/redact'
 import type { Caller, Clock, Feed, Log, Store } from '../ports'
 
@@ -92,13 +92,6 @@ const SURFACE_NAMES: Readonly<Record<Settlement['surface'], string>> = {
   notification: 'on a notification',
   tray: 'in the tray',
   system: 'by Nomos itself',
-}
-
-function ago(at: number, now: number): string {
-  const seconds = Math.max(0, Math.round((now - at) / 1000))
-  if (seconds < 90) return `${seconds} s ago`
-  const minutes = Math.round(seconds / 60)
-  return minutes < 90 ? `${minutes} min ago` : `${Math.round(minutes / 60)} h ago`
 }
 
 /** What the reason of a denial begins with that asks for another form of the same. */

@@ -1,3 +1,4 @@
+export * from './ago'
 export * from './assent'
 export * from './phrase'
 export * from './plan'
