@@ -13,6 +13,7 @@ const WORDS = [
   '$HOME',
   'a b',
   '*',
+  '/et*',
   '#x',
   'then',
   '{a,b}',
