@@ -51,14 +51,7 @@ export function Answer({
       }}
     >
       <div className="flex flex-wrap items-end gap-2">
-        <ActionButton
-          name={name}
-          className="btn"
-          data-testid="deny"
-          disabled={busy !== null}
-          onClick={() => actions.deny()}
-          type="button"
-        >
+        <ActionButton name={name} data-testid="deny" disabled={busy !== null} onClick={() => actions.deny()}>
           {busy === 'deny' ? 'Denying…' : 'Deny'}
         </ActionButton>
         {confirm ? (
@@ -83,11 +76,9 @@ export function Answer({
         ) : (
           <ActionButton
             name={name}
-            className="btn"
             data-testid="approve"
             disabled={busy !== null}
             onClick={() => actions.approve(null)}
-            type="button"
           >
             {busy === 'approve' ? 'Approving…' : 'Approve once'}
           </ActionButton>

@@ -30,14 +30,7 @@ export function Controls({
     return <Answer actions={actions} always={always} armed={armed} busy={busy} view={view} />
   if (view.state === 'running') {
     return (
-      <ActionButton
-        name={name}
-        className="btn"
-        data-testid="stop"
-        disabled={busy === 'stop'}
-        onClick={actions.stop}
-        type="button"
-      >
+      <ActionButton name={name} data-testid="stop" disabled={busy === 'stop'} onClick={actions.stop}>
         {busy === 'stop' ? 'Stopping…' : 'Stop'}
       </ActionButton>
     )
@@ -46,17 +39,10 @@ export function Controls({
     if (!isLeftOver(view, now)) return null
     return (
       <div className="flex flex-wrap gap-2">
-        <ActionButton name={name} className="btn" disabled={busy !== null} onClick={actions.stop} type="button">
+        <ActionButton name={name} disabled={busy !== null} onClick={actions.stop}>
           {busy === 'stop' ? 'Giving up…' : 'Do not start'}
         </ActionButton>
-        <ActionButton
-          name={name}
-          className="btn"
-          data-testid="start"
-          disabled={busy !== null}
-          onClick={actions.start}
-          type="button"
-        >
+        <ActionButton name={name} data-testid="start" disabled={busy !== null} onClick={actions.start}>
           {busy === 'start' ? 'Starting…' : 'Start'}
         </ActionButton>
       </div>

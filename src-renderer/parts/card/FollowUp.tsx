@@ -38,7 +38,6 @@ export function FollowUp({
               data-testid="undo"
               disabled={busy !== null}
               onClick={actions.undo}
-              type="button"
             >
               {busy === 'undo' ? 'Asking…' : 'Undo…'}
             </ActionButton>
@@ -50,7 +49,6 @@ export function FollowUp({
               data-testid="again"
               disabled={busy !== null}
               onClick={actions.again}
-              type="button"
             >
               {busy === 'again' ? 'Asking…' : 'Run again…'}
             </ActionButton>

@@ -50,7 +50,6 @@ export function RequestChanges({
           Close
         </button>
         <ActionButton
-          className="btn"
           data-testid="send-changes"
           disabled={busy !== null || words.trim() === ''}
           name={nameOf(view)}
