@@ -339,7 +339,7 @@ function assemble(config: CoreConfig, restart: () => Promise<void>): Inside {
     }
     return previewRules
   }
-  const preview = createPreview({ gate, clock, rules: loadPreviewRules, risk: loadRules, homeFolder: homedir() })
+  const preview = createPreview({ gate, clock, undo, rules: loadPreviewRules, risk: loadRules, homeFolder: homedir() })
   const soul = readFileSync(join(config.resources, 'policies', 'soul.md'), 'utf8')
   const loop = createAgentLoop({
     store,

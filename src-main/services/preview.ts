@@ -6,6 +6,7 @@ import { classify, type RuleSet } from '../domain/risk'
 import type { Clock } from '../ports'
 import type { Gate, Weighed } from './gate'
 import { cutBytes } from './output'
+import type { Undo } from './undo'
 
 /** How long the reads of one preview may take together, in ms. */
 export const PREVIEW_MS = 30_000
@@ -18,9 +19,11 @@ const FAILURE_BYTES = 600
 /** Labels that are remembered, by the text of the command. */
 const MOST_LABELS = 1000
 
+const UNDO_LABEL = 'What it puts back'
+
 const OPERATOR: Principal = { kind: 'operator', id: 'operator', session: null, turn: null }
 
-/** Shows what a waiting command would do without doing it, by commands that only read and go through the gate. */
+/** Shows what a waiting command would do without doing it, by commands that only read and go through the gate; of an undo, by a look. */
 export interface Preview {
   /** "What apt-get would do"; null where there is no preview. Pure and cheap: asked for every card. */
   labelOf(execution: ExecutionView): string | null
@@ -34,6 +37,8 @@ export interface Preview {
 export interface PreviewDeps {
   readonly gate: Pick<Gate, 'request' | 'weigh' | 'output' | 'planOf' | 'cancel' | 'onSettled'>
   readonly clock: Clock
+  /** Shows what an undo would put back; left out: nothing is kept. */
+  readonly undo?: Pick<Undo, 'preview'>
   readonly rules: () => PreviewRules
   /** The classifier's rules: a preview is not offered where one of its reads would be more than a read. */
   readonly risk: () => RuleSet
@@ -58,7 +63,9 @@ export function createPreview(deps: PreviewDeps): Preview {
   })
 
   function labelOf({ state, redacted, undoOf, command, target, cwd }: ExecutionView): string | null {
-    if (state !== 'pending_approval' || redacted || (undoOf ?? null) !== null) return null
+    if (state !== 'pending_approval' || redacted) return null
+    // What it would put back is known to Undo alone, whatever its command is.
+    if ((undoOf ?? null) !== null) return deps.undo === undefined ? null : UNDO_LABEL
     // A path may be a secret in one folder and none in another.
     const key = JSON.stringify([command, target, cwd])
     const known = labels.get(key)
@@ -97,6 +104,7 @@ export function createPreview(deps: PreviewDeps): Preview {
     const plan = gate.planOf(execution.id)
     if (plan === null || plan.script === null)
       throw conflict('What was asked for is not kept any more, so there is nothing to preview.')
+    if ((execution.undoOf ?? null) !== null) return ofUndo(execution, plan.target, plan.script)
     if (plan.input || Object.keys(plan.env).length > 0)
       throw conflict('There is no preview of a command that is given an input or variables of its own.')
     const recipe = recipeOf(plan.script, deps.rules())
@@ -135,6 +143,35 @@ export function createPreview(deps: PreviewDeps): Preview {
         note: note === null ? null : redact(note).text,
         at: clock.now(),
       }
+    } finally {
+      forget()
+    }
+  }
+
+  async function ofUndo(execution: ExecutionView, target: string, script: string): Promise<PreviewView> {
+    if (deps.undo === undefined) throw conflict('Nothing is kept here that could be put back.')
+    const preview = deps.undo.preview(execution, script)
+    let forget = (): void => {}
+    let late = false
+    const inTime = new Promise<never>((_, reject) => {
+      forget = clock.after(PREVIEW_MS, () => {
+        late = true
+        reject(tooLong())
+      })
+    })
+    const stillWanted = (): void => {
+      if (late) throw tooLong()
+    }
+    const made = async (): Promise<PreviewView> => {
+      for (const command of preview.reads) requireAutomatic(command, await weighed({ target, cwd: null }, command))
+      stillWanted()
+      const { kind, text, note, commands } = await preview.make({ stillWanted, most: PREVIEW_BYTES })
+      const shown = cutBytes(text, PREVIEW_BYTES, 'start')
+      const truncated = shown.length < text.length
+      return { kind, title: UNDO_LABEL, commands, text: shown, truncated, note: note || null, at: clock.now() }
+    }
+    try {
+      return await Promise.race([made(), inTime])
     } finally {
       forget()
     }

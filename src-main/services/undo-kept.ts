@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Endpoint } from '../../src-preload/contract/model'
 import { PathState } from '../domain/undo'
+import type { KeptRow } from '../ports'
 
 /** Where it was, so that nothing is ever put back at another machine of the same name. */
 export const Place = z.object({
@@ -67,3 +68,33 @@ export const After = z.discriminatedUnion('is', [
   z.object({ is: z.literal('rename'), from: z.string().nullable(), to: z.string().nullable() }),
 ])
 export type After = z.infer<typeof After>
+
+/** One thing that was kept of a run, as it is stored. */
+export interface Row {
+  readonly row: KeptRow
+  readonly kept: Kept
+  readonly after: After | null
+}
+
+/** What a row was found to be at this moment. */
+export interface Now {
+  readonly row: Row
+  readonly after: After | null
+  /** What a file holds now, where that was read. */
+  readonly content: Uint8Array | null
+}
+
+/** The way back as it is at this moment. */
+export interface BackNow {
+  readonly now: readonly Now[]
+  readonly commands: readonly string[]
+  /** What is put back. */
+  readonly put: readonly Row[]
+  /** Of these, what is moved back from where the run has put it. */
+  readonly moved: readonly Row[]
+  readonly left: readonly string[]
+  /** What is read from the input, in order. */
+  readonly fileParts: readonly Row[]
+  /** What others have changed since, in sentences. */
+  readonly changed: readonly string[]
+}

@@ -18,7 +18,7 @@ import {
 } from '../domain/undo'
 import type { Inspector, InspectWish, PathSeen, Secrets } from '../ports'
 import type { Kept, Place } from './undo-kept'
-import type { UndoReads } from './undo-reads'
+import type { StateAnswer, UndoReads } from './undo-reads'
 import { inBytes, MOST_FILE_BYTES, MOST_RUN_BYTES } from './undo-words'
 
 export interface UndoLookDeps {
@@ -47,26 +47,42 @@ export interface LookedAll {
 }
 
 type Path = Extract<Kept, { is: 'path' }>
+type StateKept = Pick<Extract<Kept, { is: 'state' }>, 'is' | 'program' | 'word' | 'carried'>
+type RenameKept = Pick<Extract<Kept, { is: 'rename' }>, 'is' | 'program' | 'word'>
+
+/** Follows the commands that a look needs. */
+export interface ReadWatch {
+  /** Called ahead of each; throws when it is not wanted any more. */
+  ahead(): void
+  /** It ran and has answered. */
+  ran(command: string): void
+}
 
 /** Looks at what a command changes, before it does. It changes nothing. */
 export interface UndoLook {
   /** Null when nothing is changed; `unknown` when nobody knows what. Throws when the place cannot be looked at. */
   at(place: Place, target: Target['slug'], command: string, cwd: string | null): Promise<LookedAll | 'unknown' | null>
-  /** How paths are now, in order. */
-  paths(place: Place, paths: readonly Path['touch'][]): Promise<readonly PathState[]>
+  /** How paths are now, in order, with what files hold where that is needed and not too much. */
+  paths(
+    place: Place,
+    paths: readonly Path['touch'][],
+  ): Promise<readonly { readonly state: PathState; readonly content: Uint8Array | null }[]>
+  /** The command that tells the states of a name, or what a name belongs to; null where the rules know none. */
+  readOf(kept: StateKept | RenameKept, name: string): string | null
   /** The states that the program tells of a name; null where it tells none. */
   states(
-    kept: Pick<Extract<Kept, { is: 'state' }>, 'program' | 'word' | 'carried'>,
+    kept: StateKept,
     name: string,
     target: string,
+    watch?: ReadWatch,
   ): Promise<Readonly<Record<string, string>> | null>
   /** What a name belongs to; null when it is nobody's. */
-  owner(
-    kept: Pick<Extract<Kept, { is: 'rename' }>, 'program' | 'word'>,
-    name: string,
-    target: string,
-  ): Promise<string | null>
+  owner(kept: RenameKept, name: string, target: string, watch?: ReadWatch): Promise<string | null>
   mac(content: Uint8Array): string
+  /** Whether a path is one of a secret, whatever it holds. */
+  namesSecret(place: Place, path: string): boolean
+  /** Whether a path or what it holds is taken for a secret. */
+  holdsSecret(place: Place, path: string, content: Uint8Array): boolean
 }
 
 export function createUndoLook(deps: UndoLookDeps): UndoLook {
@@ -102,9 +118,13 @@ export function createUndoLook(deps: UndoLookDeps): UndoLook {
   /** Whether contents hold a secret, by their hash: the look right before a run mostly meets what the first one met. */
   const searched = new Map<string, boolean>()
 
-  function holdsSecret(place: Place, path: string, content: Uint8Array): boolean {
+  const isSecretPath = (place: Place, path: string): boolean => {
     const homeFolder = place.kind === 'local' ? deps.homeFolder : null
-    if (namesSecret(path, { rules: deps.rules(), homeFolder, nomosHome: deps.home })) return true
+    return namesSecret(path, { rules: deps.rules(), homeFolder, nomosHome: deps.home })
+  }
+
+  function holdsSecret(place: Place, path: string, content: Uint8Array): boolean {
+    if (isSecretPath(place, path)) return true
     const hash = mac(content)
     let found = searched.get(hash)
     if (found === undefined) {
@@ -274,7 +294,7 @@ export function createUndoLook(deps: UndoLookDeps): UndoLook {
     const { program, word, from, to, sudo } = changed
     const subject = redact(from).text
     const item = { kind: program.kind, subject, bytes: null }
-    const named = { program: program.names[0] ?? '', word }
+    const named = { is: 'rename' as const, program: program.names[0] ?? '', word }
     const [id, taken] = [await look.owner(named, from, target), await look.owner(named, to, target)]
     if (id === null)
       return { item: { ...item, canPutBack: false, sentence: 'It is not there, or may not be looked at.' }, keep: null }
@@ -282,12 +302,21 @@ export function createUndoLook(deps: UndoLookDeps): UndoLook {
       return { item: { ...item, canPutBack: false, sentence: `There is a ${redact(to).text} already.` }, keep: null }
     return {
       item: { ...item, canPutBack: true, sentence: 'It gets its name back.' },
-      keep: { kept: { v: 1, is: 'rename', place, ...named, sudo, from, to, id }, content: null, secret: false },
+      keep: { kept: { v: 1, place, ...named, sudo, from, to, id }, content: null, secret: false },
     }
+  }
+
+  async function watched(target: string, command: string, watch: ReadWatch | undefined): Promise<StateAnswer> {
+    watch?.ahead()
+    const answer = await deps.reads.state(target, command)
+    if (answer.ok) watch?.ran(command)
+    return answer
   }
 
   const look: UndoLook = {
     mac,
+    namesSecret: isSecretPath,
+    holdsSecret,
 
     async at(place, target, command, cwd) {
       const rules = deps.rules()
@@ -322,21 +351,29 @@ export function createUndoLook(deps: UndoLookDeps): UndoLook {
       )
       return touches.map((_, i) => {
         const one = seen[i]
-        return one === undefined ? { kind: 'hidden' } : stateOf(one)
+        if (one === undefined) return { state: { kind: 'hidden' }, content: null }
+        return { state: stateOf(one), content: one.kind === 'file' ? one.content : null }
       })
     },
 
-    async states({ program, word, carried }, name, target) {
-      const known = programOf(program)
-      if (known === undefined) return null
-      const answer = await deps.reads.state(target, commandOf(word, carried, known.read, name))
+    readOf(kept, name) {
+      const program = programOf(kept.program)
+      const read = kept.is === 'state' ? program?.read : program?.rename?.read
+      return read === undefined ? null : commandOf(kept.word, kept.is === 'state' ? kept.carried : [], read, name)
+    },
+
+    async states(kept, name, target, watch) {
+      const known = programOf(kept.program)
+      const command = look.readOf(kept, name)
+      if (known === undefined || command === null) return null
+      const answer = await watched(target, command, watch)
       return answer.ok && answer.exitCode === 0 ? statesIn(known, answer.text) : null
     },
 
-    async owner({ program, word }, name, target) {
-      const read = programOf(program)?.rename?.read
-      if (read === undefined) return null
-      const answer = await deps.reads.state(target, commandOf(word, [], read, name))
+    async owner(kept, name, target, watch) {
+      const command = look.readOf(kept, name)
+      if (command === null) return null
+      const answer = await watched(target, command, watch)
       const id = answer.ok && answer.exitCode === 0 ? answer.text.trim() : ''
       return id === '' ? null : id
     },

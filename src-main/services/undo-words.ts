@@ -12,6 +12,8 @@ export const UNKNOWN_SENTENCE = 'What it changes is not known, so nothing is kep
 export const GONE_SENTENCE =
   'What was kept of it is not there any more: it goes after 30 days, or earlier when later runs need the room (64 MiB in all).'
 
+export const AS_BEFORE_SENTENCE = 'It is as it was before already, so there is nothing to put back.'
+
 /** "1,240 bytes" */
 export const inBytes = (bytes: number): string =>
   bytes === 1 ? '1 byte' : `${bytes.toString().replace(/\B(?=(\d{3})+$)/g, ',')} bytes`

@@ -9,12 +9,23 @@ import {
 import { canonicalJson, hmac, sha256 } from '../domain/ledger'
 import { redact } from '../domain/redact'
 import { type Changed, quoteIfNeeded, sameState, type UndoRules, verbsBack, wayBack } from '../domain/undo'
-import type { Clock, Feed, KeptRow, Log, NewKept, Store } from '../ports'
+import type { Clock, Feed, Log, NewKept, Store } from '../ports'
 import type { ResolvedTarget } from './gate'
 import type { Looked } from './gate-judge'
-import { After, Kept, type Place } from './undo-kept'
-import { createUndoLook, type LookedItem, type UndoLookDeps } from './undo-look'
-import { clockTime, GONE_SENTENCE, inBytes, KEPT_MS, MOST_BYTES, named, offerOf, UNKNOWN_SENTENCE } from './undo-words'
+import { After, type BackNow, Kept, type Now, type Place, type Row } from './undo-kept'
+import { createUndoLook, type LookedItem, type ReadWatch, type UndoLookDeps } from './undo-look'
+import { backPreview, readsOfBack, type UndoPreview } from './undo-preview'
+import {
+  AS_BEFORE_SENTENCE,
+  clockTime,
+  GONE_SENTENCE,
+  inBytes,
+  KEPT_MS,
+  MOST_BYTES,
+  named,
+  offerOf,
+  UNKNOWN_SENTENCE,
+} from './undo-words'
 
 /** What was read right before a run and is written down with its claim. Opaque to everybody but `Undo`. */
 export interface Taken {
@@ -41,6 +52,11 @@ export interface Undo {
    * @throws NomosError `conflict` when there is nothing to put back, `unavailable` when the place cannot be looked at, with why.
    */
   request(execution: ExecutionView): Promise<UndoRequest>
+  /**
+   * What a waiting request would put back, of which `script` is the command.
+   * @throws NomosError `conflict` when what was kept is gone.
+   */
+  preview(execution: ExecutionView, script: string): UndoPreview
   /** The bytes of an input of a plan by their hash; null when they are gone. */
   input(sha256: string): Uint8Array | null
 }
@@ -62,18 +78,6 @@ export interface UndoDeps extends UndoLookDeps {
   readonly log: Log
   readonly resolve: (slug: string) => ResolvedTarget
   readonly undoRules: () => UndoRules
-}
-
-interface Row {
-  readonly row: KeptRow
-  readonly kept: Kept
-  readonly after: After | null
-}
-
-/** What a row was found to be at this moment. */
-interface Now {
-  readonly row: Row
-  readonly after: After | null
 }
 
 /** A run of `take`: rows ready to be written and what the ledger says of them. */
@@ -225,7 +229,7 @@ export function createUndo(deps: UndoDeps): Undo {
   }
 
   /** How all of it is at this moment. */
-  async function nowOf(rows: readonly Row[], target: string): Promise<readonly Now[]> {
+  async function nowOf(rows: readonly Row[], target: string, watch?: ReadWatch): Promise<readonly Now[]> {
     const renamed = new Map(rows.flatMap(({ kept }) => (kept.is === 'rename' ? [[kept.from, kept.to] as const] : [])))
     const paths = rows.flatMap(({ kept }) => (kept.is === 'path' ? [kept] : []))
     const [first] = paths
@@ -242,21 +246,27 @@ export function createUndo(deps: UndoDeps): Undo {
       const { kept } = row
       switch (kept.is) {
         case 'path': {
-          const state = seen[next++]
-          out.push({ row, after: state === undefined ? null : { is: 'path', state } })
+          const one = seen[next++]
+          out.push({
+            row,
+            after: one === undefined ? null : { is: 'path', state: one.state },
+            content: one?.content ?? null,
+          })
           break
         }
         case 'state': {
           const name = renamed.get(kept.name) ?? kept.name
           const state =
-            (await look.states(kept, kept.name, target)) ??
-            (name === kept.name ? null : await look.states(kept, name, target))
-          out.push({ row, after: { is: 'state', state: state === null ? null : aspectsOf(kept.aspects, state) } })
+            (await look.states(kept, kept.name, target, watch)) ??
+            (name === kept.name ? null : await look.states(kept, name, target, watch))
+          const after: After = { is: 'state', state: state === null ? null : aspectsOf(kept.aspects, state) }
+          out.push({ row, after, content: null })
           break
         }
         case 'rename': {
-          const [from, to] = [await look.owner(kept, kept.from, target), await look.owner(kept, kept.to, target)]
-          out.push({ row, after: { is: 'rename', from, to } })
+          const from = await look.owner(kept, kept.from, target, watch)
+          const to = await look.owner(kept, kept.to, target, watch)
+          out.push({ row, after: { is: 'rename', from, to }, content: null })
         }
       }
     }
@@ -364,10 +374,7 @@ export function createUndo(deps: UndoDeps): Undo {
     if (state === null) throw conflict('Nothing was kept of it that could be put back.')
     if (state.state !== 'ready') throw conflict(state.sentence)
     const { commands, put, left, fileParts, changed } = await backFrom(execution)
-    if (commands.length === 0)
-      throw conflict(
-        left.length > 0 ? left.join(' ') : 'It is as it was before already, so there is nothing to put back.',
-      )
+    if (commands.length === 0) throw conflict(left.length > 0 ? left.join(' ') : AS_BEFORE_SENTENCE)
     const parts = fileParts.map((row) => contentOf(execution.id, row))
     const bytes = Buffer.concat(parts)
     const when = clockTime(execution.startedAt ?? execution.requestedAt, clock.now())
@@ -387,19 +394,12 @@ export function createUndo(deps: UndoDeps): Undo {
   }
 
   /** The way back as it is at this moment. */
-  async function backFrom(execution: ExecutionView): Promise<{
-    readonly commands: readonly string[]
-    readonly put: readonly Row[]
-    readonly left: readonly string[]
-    readonly fileParts: readonly Row[]
-    /** What others have changed since, in sentences. */
-    readonly changed: readonly string[]
-  }> {
+  async function backFrom(execution: ExecutionView, watch?: ReadWatch): Promise<BackNow> {
     const rows = rowsOf(execution.id)
     samePlace(execution, rows)
     let now: readonly Now[]
     try {
-      now = await nowOf(rows, execution.target)
+      now = await nowOf(rows, execution.target, watch)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       throw new NomosError(
@@ -411,8 +411,10 @@ export function createUndo(deps: UndoDeps): Undo {
     const states = statesBack(now)
     const put = [...files.put, ...states.put]
     return {
+      now,
       commands: [...files.commands, ...states.commands],
       put,
+      moved: files.moved,
       left: [...files.left, ...states.left],
       fileParts: files.parts,
       changed: changedSince(now, put),
@@ -424,12 +426,46 @@ export function createUndo(deps: UndoDeps): Undo {
    * now or a change of somebody else would be written over unseen.
    */
   async function requireSameWay(execution: ExecutionView, plan: Plan): Promise<void> {
-    const before = execution.undoOf ? store.execution(execution.undoOf) : null
-    if (before === null || rowsOf(before.id).length === 0) throw new Error(GONE_SENTENCE)
-    const { commands, changed } = await backFrom(before)
-    const told = changed.every((sentence) => execution.purpose?.includes(redact(sentence).text))
-    if (commands.join(' && ') !== plan.script || !told)
+    const before = takenBackBy(execution)
+    if (before === null) throw new Error(GONE_SENTENCE)
+    if (!isSameWay(execution, plan.script, await backFrom(before)))
       throw new Error('what stands there has changed since the undo was asked for. Ask for it again')
+  }
+
+  /** The run that an undo takes back; null when nothing of it is kept any more. */
+  function takenBackBy({ undoOf }: ExecutionView): ExecutionView | null {
+    const before = undoOf ? store.execution(undoOf) : null
+    return before === null || rowsOf(before.id).length === 0 ? null : before
+  }
+
+  function isSameWay({ purpose }: ExecutionView, script: string | null, { commands, changed }: BackNow): boolean {
+    const told = changed.every((sentence) => purpose?.includes(redact(sentence).text))
+    return commands.join(' && ') === script && told
+  }
+
+  function preview(execution: ExecutionView, script: string): UndoPreview {
+    const before = takenBackBy(execution)
+    if (before === null) throw conflict(GONE_SENTENCE)
+    return {
+      reads: readsOfBack(rowsOf(before.id), look),
+      async make({ stillWanted, most }) {
+        const commands: string[] = []
+        const back = await backFrom(before, {
+          ahead: stillWanted,
+          ran: (command) => commands.push(redact(command).text),
+        })
+        if (back.commands.length === 0) throw conflict(back.left.join(' ') || AS_BEFORE_SENTENCE)
+        const same = isSameWay(execution, script, back)
+        const shown = await backPreview(back, same, {
+          look,
+          undoRules: deps.undoRules,
+          contentOf: (row) => contentOf(before.id, row),
+          stillWanted,
+          most,
+        })
+        return { ...shown, commands }
+      },
+    }
   }
 
   /** Throws when the name of the target stands for another machine or user than then. */
@@ -450,6 +486,7 @@ export function createUndo(deps: UndoDeps): Undo {
     readonly commands: readonly string[]
     readonly parts: readonly Row[]
     readonly put: readonly Row[]
+    readonly moved: readonly Row[]
     readonly left: readonly string[]
   }
 
@@ -464,9 +501,9 @@ export function createUndo(deps: UndoDeps): Undo {
           ]
         : [],
     )
-    const { commands, parts, put, left } = wayBack(list.map(({ changed }) => changed))
+    const { commands, parts, put, moved, left } = wayBack(list.map(({ changed }) => changed))
     const rowsAt = (places: readonly number[]): Row[] => places.flatMap((place) => list[place]?.row ?? [])
-    return { commands, parts: rowsAt(parts), put: rowsAt(put), left }
+    return { commands, parts: rowsAt(parts), put: rowsAt(put), moved: rowsAt(moved), left }
   }
 
   function statesBack(now: readonly Now[]): Back {
@@ -512,7 +549,7 @@ export function createUndo(deps: UndoDeps): Undo {
         if (commands.length > length) put.push(row)
       }
     }
-    return { commands, parts: [], put, left }
+    return { commands, parts: [], put, moved: [], left }
   }
 
   /** What others have changed since, a sentence each. */
@@ -595,5 +632,5 @@ export function createUndo(deps: UndoDeps): Undo {
     }
   }
 
-  return { offer, take, keep, after, stateOf, request, input }
+  return { offer, take, keep, after, stateOf, request, preview, input }
 }

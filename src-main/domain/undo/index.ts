@@ -11,5 +11,6 @@ export {
   undoFaults,
 } from './rules'
 export { namesSecret } from './secret'
+export { type PathBack, pathBack, shownName, stateBack } from './shown'
 export { decidingPaths, PathState, sameState, type Touch, touchesOf } from './states'
 export { type Changed, statesIn, verbsBack, type WayBack, wayBack } from './way-back'

@@ -238,7 +238,7 @@ describe('the way back', () => {
 
   it('is nothing when all is as it was', () => {
     for (const state of [regular(), missing, folder, { kind: 'link', target: 'x', toFolder: false } as const])
-      expect(back(state, state)).toEqual({ commands: [], parts: [], put: [], left: [] })
+      expect(back(state, state)).toEqual({ commands: [], parts: [], put: [], moved: [], left: [] })
   })
 
   it('writes what differs and no more', () => {

@@ -18,11 +18,14 @@ export interface WayBack {
   readonly parts: readonly number[]
   /** Positions of what is put back. */
   readonly put: readonly number[]
+  /** Of these, the positions of what is moved back from where it went. */
+  readonly moved: readonly number[]
   /** What stays as it is, with why, a sentence each. */
   readonly left: readonly string[]
 }
 
-const octal = (mode: number): string => mode.toString(8).padStart(4, '0')
+/** 0640 */
+export const octal = (mode: number): string => mode.toString(8).padStart(4, '0')
 
 interface Owned {
   readonly mode: number
@@ -150,7 +153,7 @@ export function wayBack(changed: readonly Changed[]): WayBack {
     const at = all.indexOf(readerOf(only.touch, reader, false))
     if (at >= 0) all[at] = readerOf(only.touch, reader, true)
   }
-  return { commands: all, parts, put: put.sort((a, b) => a - b), left }
+  return { commands: all, parts, put: put.sort((a, b) => a - b), moved: [...moved], left }
 }
 
 const movable = (kind: PathState['kind']): boolean => kind === 'file' || kind === 'folder' || kind === 'link'
