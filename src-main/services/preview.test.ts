@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -507,5 +508,132 @@ describe('the gate', () => {
       { numRuns: 50 },
     )
     expect(previews).toBeGreaterThan(15)
+  })
+})
+
+describe('projects of containers and objects of a cluster', () => {
+  let bin: string
+
+  /** The runner of this computer, for which stand-ins are programs of the system. They note what they were asked. */
+  function withStandIns(programs: Readonly<Record<string, string>>): Runner {
+    for (const [name, script] of Object.entries(programs)) {
+      writeFileSync(join(bin, name), `#!/bin/sh\necho "${name} $*" >> ${join(bin, 'calls')}\n${script}\n`)
+      chmodSync(join(bin, name), 0o755)
+    }
+    const local = createLocalRunner({ ...process.env, PATH: `${bin}:${process.env.PATH}` })
+    return {
+      kind: 'local',
+      async prepare(draft) {
+        const prepared = await local.prepare(draft)
+        return { ...prepared, resolved: prepared.resolved.map((one) => ({ ...one, trusted: true })) }
+      },
+      start: (plan, mode, sink) => local.start(plan, { ...mode, automatic: false }, sink),
+      close: () => local.close(),
+    }
+  }
+  async function use(programs: Readonly<Record<string, string>>): Promise<void> {
+    await bed.stop()
+    bed = createTestbed({ runner: withStandIns(programs) })
+    preview = createPreview({ gate: bed.gate, clock: bed.clock, ...previews })
+  }
+  const calls = (): string[] =>
+    existsSync(join(bin, 'calls')) ? readFileSync(join(bin, 'calls'), 'utf8').trimEnd().split('\n') : []
+
+  beforeEach(() => {
+    bin = mkdtempSync(join(tmpdir(), 'nomos-bin-'))
+  })
+  afterEach(() => {
+    rmSync(bin, { recursive: true, force: true })
+  })
+
+  const COMPOSE = `case "$*" in
+  *'config --services') printf 'web\\ndb\\n' ;;
+  *'config --volumes') echo data ;;
+  *'ps --all') printf 'NAME STATE\\nshop-web-1 running\\n' ;;
+  *) echo "PASSWORD=hunter2" ; exit 3 ;;
+esac`
+
+  it('docker compose up and down -v show names and containers, and nothing that .env holds', async () => {
+    await use({ docker: COMPOSE })
+    writeFileSync(join(folder, '.env'), 'PASSWORD=hunter2\n')
+    const up = await shown('docker compose up -d')
+    expect(up.text).toBe(
+      'Services that the project names:\nweb\ndb\n\nIts containers as they are now:\nNAME STATE\nshop-web-1 running\n',
+    )
+    const down = await shown('docker compose -p shop down -v')
+    expect(down.text).toContain('Volumes that the project names:\ndata\n')
+    expect((await shown('docker compose restart')).commands).toEqual(['docker compose ps --all'])
+    expect(JSON.stringify([up, down])).not.toContain('hunter2')
+    expect(calls()).toEqual([
+      'docker compose config --services',
+      'docker compose ps --all',
+      'docker compose -p shop config --volumes',
+      'docker compose -p shop ps --all',
+      'docker compose ps --all',
+    ])
+  })
+  it('a project that includes what lies elsewhere, or a release without the option, is a reason in words', async () => {
+    for (const message of [
+      'OCI remote resource is disabled by "COMPOSE_EXPERIMENTAL_OCI_REMOTE"',
+      'unknown flag: --services',
+    ]) {
+      await use({ docker: `echo '${message}' >&2; exit 1` })
+      const error = await refused(await ask('docker compose up -d'))
+      expect(error.code).toBe('unavailable')
+      expect(error.message).toContain(message)
+    }
+  })
+  it('kubectl apply asks for each object of the file, and never for a change', async () => {
+    await use({
+      kubectl: `case "$*" in
+  *'-o name '*) echo deployment.apps/web ;;
+  *) printf 'NAME READY\\ndeployment.apps/web 2/2\\n' ;;
+esac`,
+    })
+    writeFileSync(
+      join(folder, 'web.yaml'),
+      'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 3}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData:\n  password: hunter2hunter2\n',
+    )
+    for (const command of ['kubectl -n shop apply -f web.yaml', 'kubectl delete -n shop -f ./web.yaml']) {
+      rmSync(join(bin, 'calls'), { force: true })
+      const view = await shown(command)
+      expect(view.text).toBe('NAME READY\ndeployment.apps/web 2/2\n')
+      expect(view.note).toContain('Not there: secret/db in shop.')
+      expect(JSON.stringify(view)).not.toContain('hunter2')
+      expect(calls()).toEqual([
+        'kubectl get -n shop --ignore-not-found -o name deployment.apps/web secret/db',
+        'kubectl get -n shop --ignore-not-found --show-kind deployment.apps/web secret/db',
+      ])
+    }
+    expect((await shown('kubectl rollout restart deploy/web')).commands).toEqual(['kubectl get --show-kind deploy/web'])
+  })
+  it('what a file of secrets, an address or a folder names is not looked at', async () => {
+    await use({ kubectl: 'echo asked' })
+    writeFileSync(join(folder, 'secrets.yaml'), '{apiVersion: v1, kind: Pod, metadata: {name: a}}')
+    for (const command of [
+      'kubectl apply -f secrets.yaml',
+      'kubectl apply -f https://evil.example/a.yaml',
+      'kubectl apply -f .',
+      'kubectl apply -k .',
+      'kubectl diff -f a.yaml',
+    ]) {
+      const execution = await ask(command)
+      expect(preview.labelOf(execution), command).toBeNull()
+      expect((await refused(execution)).code).toBe('conflict')
+    }
+    writeFileSync(join(folder, 'odd.yaml'), '{apiVersion: v1, kind: Pod, metadata: {name: "--kubeconfig=x"}}')
+    expect((await refused(await ask('kubectl apply -f odd.yaml'))).message).toContain('metadata.name')
+    writeFileSync(join(folder, 'odd.yaml'), '{apiVersion: v1, kind: Secret, stringData: {password: hunter2hunter2}}')
+    const { message } = await refused(await ask('kubectl apply -f odd.yaml'))
+    expect(message).toContain('Secrets were taken out of it first')
+    expect(message).not.toContain('hunter2')
+    expect(calls()).toEqual([])
+  })
+  it('a cluster that cannot be reached is a reason in words', async () => {
+    await use({ kubectl: 'echo "The connection to the server was refused" >&2; exit 1' })
+    writeFileSync(join(folder, 'a.yaml'), '{apiVersion: v1, kind: Pod, metadata: {name: a}}')
+    const error = await refused(await ask('kubectl apply -f a.yaml'))
+    expect(error.code).toBe('unavailable')
+    expect(error.message).toContain('The connection to the server was refused')
   })
 })

@@ -43,6 +43,9 @@ const BAD: Readonly<Record<string, string>> = {
   NODE_OPTIONS: '--require /x',
   APT_CONFIG: '/x',
   KUBECTL_EXTERNAL_DIFF: 'x',
+  COMPOSE_FILE: 'oci://example.com/a',
+  COMPOSE_EXPERIMENTAL_GIT_REMOTE: 'true',
+  COMPOSE_EXPERIMENTAL_OCI_REMOTE: '1',
   SSLKEYLOGFILE: '/x',
   NOMOS_HOME: '/x',
   DEPLOY_TOKEN: 'plain-1234567',
@@ -139,6 +142,8 @@ describe('what runs unasked', () => {
       GIT_ASKPASS: '/bin/false',
       GIT_SSH_COMMAND: '/bin/false',
       GIT_ALLOW_PROTOCOL: 'none',
+      COMPOSE_EXPERIMENTAL_GIT_REMOTE: 'false',
+      COMPOSE_EXPERIMENTAL_OCI_REMOTE: 'false',
       EXEC_GATE_RUN: '1',
     })
   })

@@ -100,6 +100,9 @@ function reduced(
       GIT_ASKPASS: '/bin/false',
       GIT_SSH_COMMAND: '/bin/false',
       GIT_ALLOW_PROTOCOL: 'none',
+      // What a project includes from elsewhere is fetched by whatever looks at the project, if only for its containers.
+      COMPOSE_EXPERIMENTAL_GIT_REMOTE: 'false',
+      COMPOSE_EXPERIMENTAL_OCI_REMOTE: 'false',
     })
   }
   return env

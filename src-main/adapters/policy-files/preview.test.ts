@@ -26,7 +26,7 @@ describe('the shipped previews', () => {
     expect(previewFileFaults(PREVIEW_FILE, load(text), rules)).toEqual([])
     expect(previewExamples(PREVIEW_FILE, load(text))).toBeGreaterThan(120)
     expect([...loadPreviews(shipped).programs.keys()].sort()).toEqual(
-      'apt apt-get chgrp chmod chown cp docker mv rm rsync sed systemctl tee'.split(' '),
+      'apt apt-get chgrp chmod chown cp docker kubectl mv rm rsync sed systemctl tee'.split(' '),
     )
   })
   it('a read that the gate would not let run by itself is a fault, which the lint tells with its line', () => {

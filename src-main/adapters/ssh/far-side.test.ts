@@ -353,6 +353,8 @@ describe('the command', () => {
     }
     const scrubbed = await ran(bash, FAR, command('env | sort', { automatic: true, env: { MINE: '1' } }), env)
     expect(scrubbed.stdout.split('\n').filter((text) => !/^(_|SHLVL|PWD|OLDPWD)=/.test(text))).toEqual([
+      'COMPOSE_EXPERIMENTAL_GIT_REMOTE=false',
+      'COMPOSE_EXPERIMENTAL_OCI_REMOTE=false',
       'DOCKER_HOST=tcp://there',
       'GIT_ALLOW_PROTOCOL=none',
       'GIT_ASKPASS=/bin/false',

@@ -89,6 +89,9 @@ const FORCED = [
   'GIT_ASKPASS=/bin/false',
   'GIT_SSH_COMMAND=/bin/false',
   'GIT_ALLOW_PROTOCOL=none',
+  // Nor does it fetch what a project of containers includes from elsewhere.
+  'COMPOSE_EXPERIMENTAL_GIT_REMOTE=false',
+  'COMPOSE_EXPERIMENTAL_OCI_REMOTE=false',
   `GIT_CONFIG_COUNT=${GIT_SETTINGS.length}`,
   ...GIT_SETTINGS.flatMap(([name, value], i) => [`GIT_CONFIG_KEY_${i}=${name}`, `GIT_CONFIG_VALUE_${i}=${value}`]),
 ] as const

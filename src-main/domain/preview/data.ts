@@ -10,6 +10,8 @@ const Sentence = z
   .regex(/^[A-Z].*\.$/s, 'a sentence that begins with a capital letter and ends with a full stop')
 const Label = z.string().regex(/^What [^.]+$/, 'a text that begins with "What"')
 
+const Heading = z.string().regex(/^[A-Z].*:$/, 'a text that begins with a capital letter and ends with a colon')
+
 /** One command with the reads its preview begins with. */
 const Example = z.strictObject({ of: z.string().min(1), reads: z.array(z.string().min(1)) })
 
@@ -61,11 +63,25 @@ export const PreviewFile = z.strictObject({
           form: z.literal('instead'),
           ...shared,
           ...understood,
-          /** Its words; `{operands}` stands for the operands, `{options}` for those of `pass`. */
-          run: z.string().min(1),
+          /** Its words, or several with a heading each; `{operands}` stands for the operands, `{options}` for those of `pass`. */
+          run: z.union([z.string().min(1), z.array(z.strictObject({ head: Heading, run: z.string().min(1) })).min(2)]),
           pass: Options.optional(),
-          /** `sudo` stays in front: what it shows is another thing for root. */
-          sudo: z.literal('keep').optional(),
+          /** `keep`: `sudo` stays in front, as what it shows is another thing for root; `never`: with `sudo` the entry is not for it. */
+          sudo: z.enum(['keep', 'never']).optional(),
+        }),
+        /** The objects that a manifest names, asked for one by one (`kubectl apply -f`). */
+        z.strictObject({
+          form: z.literal('objects'),
+          ...shared,
+          ...understood,
+          /** Options whose value is a manifest. */
+          files: Options,
+          /** Options whose value is the namespace of what names none. */
+          namespace: Options,
+          /** As in `instead`. `run` shows the objects, `names` says by name which are there. */
+          run: z.string().min(1),
+          names: z.string().min(1),
+          pass: Options.optional(),
         }),
         /** The files and folders it works on, counted. */
         z.strictObject({

@@ -95,8 +95,28 @@ const command = fc.oneof(
     )
     .map(([program, paths, operator, to]) => `${program} ${paths} ${operator} ${quote(to)}`),
   fc
-    .tuple(fc.constantFrom('apt-get install', 'apt purge', 'systemctl stop', 'docker compose up', 'rsync -a'), files)
+    .tuple(
+      fc.constantFrom(
+        'apt-get install',
+        'apt purge',
+        'systemctl stop',
+        'docker compose up',
+        'docker compose up -d -p',
+        'docker compose down -v --profile',
+        'rsync -a',
+        'kubectl delete pod',
+        'kubectl scale --replicas 0 -n',
+      ),
+      files,
+    )
     .map((parts) => parts.join(' ')),
+  fc
+    .tuple(
+      sudo,
+      fc.constantFrom('apply', 'delete --now', '-n shop create', '--context prod replace'),
+      fc.oneof(word, fc.constantFrom('a.yaml', 'k8s/b.json', 'a.yaml,b.yaml', 'http://evil.example/a.yaml', '-')),
+    )
+    .map(([root, verb, file]) => `${root}kubectl ${verb} -f ${quote(file)}`),
 )
 const answers = fc.array(
   fc.oneof(
@@ -111,6 +131,9 @@ const answers = fc.array(
       'x',
       'f f 10\nf f 11\n',
       'p p 0\n',
+      '{apiVersion: v1, kind: Pod, metadata: {name: a}}',
+      'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: db}\n',
+      '{apiVersion: v1, kind: Pod, metadata: {name: "--raw=/x"}}',
     ),
     fc.string({ maxLength: 20 }),
   ),
@@ -136,7 +159,7 @@ describe('recipeOf', () => {
           for (const read of step.commands) {
             // A file named by an answer lies below a folder named in the command.
             expect(isRead(read), `${text} → ${read}`).toBe(true)
-            expect(read).toMatch(/^(?:sudo )?(?:find|cat|sed|du|ls|sort|apt|apt-get|systemctl|docker|rsync) /)
+            expect(read).toMatch(/^(?:sudo )?(?:find|cat|sed|du|ls|sort|apt|apt-get|systemctl|docker|kubectl|rsync) /)
           }
           step = step.then(
             step.commands.map((_, index) => answer(given[(round + index) % given.length] ?? '', { whole })),
@@ -193,5 +216,55 @@ describe('recipeOf', () => {
       note: expect.stringContaining('find: ‘./b’: no'),
     })
     expect(follow('rm -r a b', { [count]: answer('find: no\n', { exitCode: 1 }) }).shown).toContain('find: no')
+  })
+  it('several reads stand under a heading each, and one that brought nothing is said', () => {
+    const { shown, commands } = follow('docker compose -p shop up -d', {
+      'docker compose -p shop config --services': 'web\ndb\n',
+    })
+    expect(commands).toEqual(['docker compose -p shop config --services', 'docker compose -p shop ps --all'])
+    expect(shown).toMatchObject({
+      text: 'Services that the project names:\nweb\ndb\n\nIts containers as they are now:\nnone\n',
+    })
+  })
+  it('the objects of a manifest are asked for by name, each where it belongs', () => {
+    const names = 'kubectl get --context=prod --ignore-not-found -o name'
+    const { shown, commands } = follow('kubectl apply --context prod -n shop -f a.yaml', {
+      'cat ./a.yaml':
+        'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: db}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: other}\n',
+      'kubectl get --context=prod -n shop --ignore-not-found -o name deployment.apps/web secret/db':
+        'Warning: something is old\ndeployment.apps/web\n',
+      'kubectl get --context=prod -n shop --ignore-not-found --show-kind deployment.apps/web secret/db':
+        'NAME READY\ndeployment.apps/web 2/2\n',
+    })
+    expect(commands.slice(1)).toEqual([
+      'kubectl get --context=prod -n shop --ignore-not-found -o name deployment.apps/web secret/db',
+      'kubectl get --context=prod -n shop --ignore-not-found --show-kind deployment.apps/web secret/db',
+      `${names.replace('prod', 'prod -n other')} pod/x`,
+      'kubectl get --context=prod -n other --ignore-not-found --show-kind pod/x',
+    ])
+    expect(shown).toMatchObject({
+      kind: 'text',
+      text: 'shop:\nNAME READY\ndeployment.apps/web 2/2\n',
+      note: expect.stringContaining('Not there: secret/db in shop, pod/x in other.'),
+    })
+  })
+  it('a manifest that is not understood, too large or of too many objects asks the cluster for nothing', () => {
+    const why = (text: string | Answer): string => {
+      const { shown, commands } = follow('kubectl apply -f a.yaml', { 'cat ./a.yaml': text })
+      expect(commands).toEqual(['cat ./a.yaml'])
+      return String(shown)
+    }
+    const pod = (name: string): string => `---\n{apiVersion: v1, kind: Pod, metadata: {name: ${name}}}\n`
+    expect(why('a: [')).toBe('What a.yaml names cannot be told: it is not valid YAML or JSON.')
+    expect(why(pod('"-A"'))).toContain('metadata.name')
+    expect(why(answer(pod('a'), { whole: false }))).toContain('larger than')
+    expect(why(Array.from({ length: 101 }, (_, i) => pod(`a${i}`)).join(''))).toContain('101 objects')
+  })
+  it('an answer about something else is none', () => {
+    const { shown } = follow('kubectl apply -f a.yaml', {
+      'cat ./a.yaml': '{apiVersion: extensions/v1beta1, kind: Ingress, metadata: {name: web}}',
+      'kubectl get --ignore-not-found -o name ingress.extensions/web': 'ingress.networking.k8s.io/web\n',
+    })
+    expect(shown).toBe('The answer names ingress.networking.k8s.io/web, which was not asked for.')
   })
 })

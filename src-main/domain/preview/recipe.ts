@@ -10,6 +10,7 @@ import {
 import { counted, countOf, roomOf, sizeWords } from './count'
 import type { CompiledEntry, EntryOf, PreviewRules } from './data'
 import { unifiedDifference } from './difference'
+import { idOf, MOST_OBJECTS, type NamedObject, namedObjects } from './objects'
 import { asPath, type Literal, literalCommand, optionWords, withoutSudo } from './words'
 
 /** Characters of a file or an answer that are compared at most. */
@@ -143,6 +144,8 @@ function startOf(literal: Literal, words: ReadWords, fed: string | null, compile
       return simulated(literal, words, compiled, entry)
     case 'instead':
       return instead(literal, words, entry)
+    case 'objects':
+      return namedByFiles(literal, words, entry)
     case 'count':
       return countedFiles(literal, words, entry)
     case 'edit':
@@ -178,15 +181,98 @@ function simulated(
   return { first: read([command], (answers) => answerText(answers, entry.note)), later: [] }
 }
 
+/** The words of another command with options and operands in their places. */
+const wordsOf = (run: string, options: readonly string[], operands: readonly string[]): readonly string[] =>
+  run.split(' ').flatMap((word) => (word === '{operands}' ? operands : word === '{options}' ? options : [word]))
+
 function instead(literal: Literal, { options, operands }: ReadWords, entry: EntryOf<'instead'>): Start | null {
-  if (operands.some((word) => word.startsWith('-'))) return null
+  if (operands.some((word) => word.startsWith('-')) || (literal.sudo && entry.sudo === 'never')) return null
   const pass = new Set(entry.pass?.split(' ') ?? [])
   const passed = options.filter(({ name }) => pass.has(name)).flatMap(optionWords)
-  const words = entry.run
-    .split(' ')
-    .flatMap((word) => (word === '{operands}' ? operands : word === '{options}' ? passed : [word]))
-  const command = entry.sudo === 'keep' ? as(literal, words) : asCommand(words)
-  return { first: read([command], (answers) => answerText(answers, entry.note)), later: [] }
+  const commandOf = (run: string): string => {
+    const words = wordsOf(run, passed, operands)
+    return entry.sudo === 'keep' ? as(literal, words) : asCommand(words)
+  }
+  if (typeof entry.run === 'string')
+    return { first: read([commandOf(entry.run)], (answers) => answerText(answers, entry.note)), later: [] }
+  const parts = entry.run
+  const first = read(
+    parts.map(({ run }) => commandOf(run)),
+    (answers) => {
+      const texts = parts.map(({ head }, index) => `${head}\n${answers[index]?.text.trim() || 'none'}\n`)
+      return show('text', texts.join('\n'), entry.note)
+    },
+  )
+  return { first, later: [] }
+}
+
+// ---- manifests
+
+/** One plain file. The option takes a list with commas, wildcards of its own, addresses and `-` as well. */
+const MANIFEST = /^(?!-)[A-Za-z0-9_./@+-]+\.(?:ya?ml|json)$/
+
+function namedByFiles(literal: Literal, { options }: ReadWords, entry: EntryOf<'objects'>): Start | null {
+  const valuesOf = (names: string): readonly string[] => {
+    const wanted = new Set(names.split(' '))
+    return options.flatMap(({ name, value }) => (wanted.has(name) && value !== null ? [value] : []))
+  }
+  const files = [...new Set(valuesOf(entry.files))]
+  const namespaces = valuesOf(entry.namespace)
+  if (files.length === 0 || files.length > MOST_FILES || namespaces.length > 1) return null
+  if (!files.every((file) => MANIFEST.test(file))) return null
+  const pass = new Set(entry.pass?.split(' ') ?? [])
+  const passed = options.filter(({ name }) => pass.has(name)).flatMap(optionWords)
+  const ask = (run: string, namespace: string | null, ids: readonly string[]): string =>
+    as(literal, wordsOf(run, [...passed, ...(namespace === null ? [] : ['-n', namespace])], ids))
+  const first = read(
+    files.map((file) => catCommand(literal, file)),
+    (answers) => {
+      const objects: NamedObject[] = []
+      for (const [index, file] of files.entries()) {
+        const { text, whole } = answers[index] ?? NOTHING
+        if (!whole || text.length > MOST_COMPARED) return none(tooLarge(file))
+        const named = namedObjects(text)
+        if (typeof named === 'string') {
+          const hidden = text.includes('‹redacted') ? ' Secrets were taken out of it first, which may be why.' : ''
+          return none(`What ${quoteIfNeeded(file)} names cannot be told: ${named}${hidden}`)
+        }
+        objects.push(...named)
+      }
+      if (objects.length > MOST_OBJECTS)
+        return none(`It names ${objects.length} objects; ${MOST_OBJECTS} are asked for at most.`)
+      const groups = new Map<string | null, Set<string>>()
+      for (const object of objects) {
+        const place = object.namespace ?? namespaces[0] ?? null
+        groups.set(place, (groups.get(place) ?? new Set()).add(idOf(object)))
+      }
+      return asked([...groups].map(([place, ids]) => ({ place, ids: [...ids] })))
+    },
+  )
+  const asked = (groups: readonly { readonly place: string | null; readonly ids: readonly string[] }[]): Step =>
+    read(
+      groups.flatMap(({ place, ids }) => [ask(entry.names, place, ids), ask(entry.run, place, ids)]),
+      (answers) => {
+        const texts: string[] = []
+        const missing: string[] = []
+        for (const [index, { place, ids }] of groups.entries()) {
+          const lines = new Set((answers[2 * index] ?? NOTHING).text.split('\n').map((line) => line.trim()))
+          // A name that was not asked for: then nobody knows which of them it stands for.
+          const other = [...lines].find((line) => /^[a-z0-9.-]+\/\S+$/.test(line) && !ids.includes(line))
+          if (other !== undefined) return none(`The answer names ${other}, which was not asked for.`)
+          const where = place === null ? '' : ` in ${place}`
+          missing.push(...ids.filter((id) => !lines.has(id)).map((id) => `${id}${where}`))
+          const table = (answers[2 * index + 1] ?? NOTHING).text.trim()
+          if (ids.some((id) => lines.has(id)))
+            texts.push(`${groups.length > 1 && place !== null ? `${place}:\n` : ''}${table}\n`)
+        }
+        const absent = missing.length === 0 ? 'All that it names is there.' : `Not there: ${missing.join(', ')}.`
+        return show('text', texts.join('\n'), absent, entry.note)
+      },
+    )
+  return {
+    first,
+    later: [ask(entry.names, namespaces[0] ?? null, ['pod/x']), ask(entry.run, namespaces[0] ?? null, ['pod/x'])],
+  }
 }
 
 // ---- one file
@@ -238,7 +324,8 @@ function difference(
   for (const { path, before, after } of files) {
     for (const answer of [before ?? NOTHING, after]) {
       if (!answer.whole) return none(tooLarge(path))
-      if (/[␀\ufffd]/.test(answer.text)) return none(`${quoteIfNeeded(path)} is not text, so no difference can be shown.`)
+      if (/[␀\ufffd]/.test(answer.text))
+        return none(`${quoteIfNeeded(path)} is not text, so no difference can be shown.`)
       secrets ||= answer.text.includes('‹redacted')
     }
     const text = unifiedDifference(
