@@ -2,8 +2,7 @@ import { segmentsOf } from '../policy/segments'
 import { duplicates, toNull } from '../risk/classify'
 import { harmlessAssignment } from '../risk/match'
 import { sedOnlyPrints } from '../risk/sed'
-import { findInvisible, parseShell, type Redirection, readWords, type SimpleCommand } from '../shell'
-import { quoteAll } from './quote'
+import { findInvisible, parseShell, quoteAll, type Redirection, readWords, type SimpleCommand } from '../shell'
 import type { FileProgram, StateProgram, UndoRules } from './rules'
 
 /** What of a path has to be kept, from little to much. `place`: only that it was there, since it comes back whole. */

@@ -1,6 +1,6 @@
 /** What a command is known to change, and how that is taken back. Pure. */
+export { quoteAll, quoteIfNeeded } from '../shell'
 export { type Change, type Need, type Understood, understand } from './changes'
-export { quoteAll, quoteIfNeeded } from './quote'
 export {
   compileUndo,
   NO_UNDO_RULES,

@@ -1,4 +1,4 @@
-import { quoteIfNeeded } from './quote'
+import { quoteIfNeeded } from '../shell'
 import type { StateProgram } from './rules'
 import type { PathState, Touch } from './states'
 

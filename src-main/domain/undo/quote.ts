@@ -1,1 +1,0 @@
-export { quoteAll, quoteIfNeeded } from '../shell'
