@@ -508,7 +508,8 @@ describe('before and after', () => {
 
     await restart()
     const { page } = nomos
-    for (const command of [...changes].reverse()) {
+    const shows = ['+port=80', '+an older copy', 'rights 0755 now, 0600 after']
+    for (const [index, command] of [...changes.entries()].reverse()) {
       const card = await pinned(page, command)
       await card.getByTestId('undo').click()
       await expect(card.getByTestId('undo-show')).toBeVisible()
@@ -517,6 +518,8 @@ describe('before and after', () => {
       await expect(request.getByTestId('undo-of')).toContainText('takes back')
       const pin = page.locator('main').getByTestId((await request.getAttribute('data-testid')) ?? '')
       if ((await pin.getByTestId('phrase').count()) > 0) throw new Error(`undoing ${command} takes a phrase`)
+      await pin.getByTestId('preview').click()
+      await expect(pin.getByTestId('preview-panel')).toContainText(shows[index] ?? '')
       await expectAccessible(page, 'the request of an undo')
       await pin.getByTestId('approve').click()
       await expectState(pin, 'completed')

@@ -13,10 +13,13 @@ export function DiffLines({
   readonly testId?: string
 }) {
   return (
-    <section
+    // No landmark: several of the same name may stand on one page.
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in
+    <div
       aria-label={label}
       className="max-h-72 overflow-auto rounded border border-line bg-page py-1"
       data-testid={testId}
+      role="group"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled has to be reached by the keyboard
       tabIndex={0}
     >
@@ -33,6 +36,6 @@ export function DiffLines({
           </div>
         )
       })}
-    </section>
+    </div>
   )
 }

@@ -24,16 +24,19 @@ function Body({ preview }: { readonly preview: PreviewView }) {
     )
   }
   return (
-    <section
+    // No landmark: the same preview may stand on several cards.
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in
+    <div
       aria-label={visibleText(title)}
       className="max-h-72 overflow-auto rounded border border-line bg-page px-3 py-2"
+      role="group"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled has to be reached by the keyboard
       tabIndex={0}
     >
       <code className="exact block font-mono text-code text-ink">
         <Visible text={text} />
       </code>
-    </section>
+    </div>
   )
 }
 
