@@ -258,7 +258,7 @@ describe('what was changed by others', () => {
     put('f', 'theirs\n')
     const asked = await askUndo(ran)
     const view = await shown(asked)
-    const sentence = `Changed since by somebody else: ${at('f')}; putting it back would lose that.`
+    const sentence = `Changed again since then: ${at('f')}; putting it back would lose that.`
     expect(asked.purpose).toContain(sentence)
     expect(view.note).toBe(`${sentence} ${LOOKED}`)
     expect(view.text).toContain('-theirs\n+old\n')
@@ -271,7 +271,7 @@ describe('what was changed by others', () => {
     put('f', 'theirs\n')
     const view = await shown(asked)
     expect(view.note).toContain('has changed since this undo was asked for, so it will not run')
-    expect(view.note).toContain('Changed since by somebody else')
+    expect(view.note).toContain('Changed again since then')
     expect(view.text).toContain('-theirs\n+old\n')
     const ended = await done(asked)
     expect(ended.state).not.toBe('completed')

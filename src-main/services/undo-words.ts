@@ -48,7 +48,7 @@ export function offerOf(items: readonly UndoItem[], partly: boolean, fresh: bool
   if (cannot.length === 0 && fresh)
     return {
       verdict: partly ? 'part' : 'whole',
-      sentence: `Nothing is there yet at ${all}; what is made there can be taken away again.${more}`,
+      sentence: `Nothing is there now at ${all}; what is made there can be taken away again.${more}`,
       items,
     }
   if (cannot.length === 0)

@@ -382,7 +382,7 @@ describe('afterwards', () => {
     expect((await bed.undo.request(view(changed.id))).purpose).not.toContain('somebody else')
     put('f', 'three')
     expect((await bed.undo.request(view(changed.id))).purpose).toContain(
-      `Changed since by somebody else: ${at('f')}; putting it back would lose that.`,
+      `Changed again since then: ${at('f')}; putting it back would lose that.`,
     )
   })
 
@@ -566,7 +566,7 @@ describe('between the request of an undo and its run', () => {
     const ran = await run('echo new > f')
     put('f', 'by another')
     const asked = await askUndo(ran)
-    expect(asked.purpose).toContain('Changed since by somebody else')
+    expect(asked.purpose).toContain('Changed again since then')
     expect(await done(asked)).toMatchObject({ state: 'completed' })
     expect(readFileSync(at('f'), 'utf8')).toBe('old')
   })

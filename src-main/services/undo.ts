@@ -565,7 +565,7 @@ export function createUndo(deps: UndoDeps): Undo {
     return [
       ...(others.length === 0
         ? []
-        : [`Changed since by somebody else: ${of(others)}; putting it back would lose that.`]),
+        : [`Changed again since then: ${of(others)}; putting it back would lose that.`]),
       ...(unseen.length === 0
         ? []
         : [`How the run left ${of(unseen)} was not seen, so what others changed since would be lost as well.`]),
