@@ -59,7 +59,7 @@ function put(name: string, content: string | Uint8Array, mode = 0o644): string {
 async function done(asked: ExecutionView): Promise<ExecutionView> {
   if (asked.state === 'pending_approval') await bed.approve(asked, asked.approval?.phrase ?? null)
   const ended = await bed.until(asked.id, 'completed', 'failed', 'denied')
-  const deadline = Date.now() + 5000
+  const deadline = Date.now() + 15_000
   while (bed.store.undoKept(asked.id).some(({ after }) => after === null) && Date.now() < deadline)
     await new Promise((go) => setTimeout(go, 5))
   return ended

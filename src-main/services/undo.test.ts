@@ -49,7 +49,7 @@ const gone = (name: string): string => {
 async function done(asked: ExecutionView, on = bed): Promise<ExecutionView> {
   if (asked.state === 'pending_approval') await on.approve(asked, asked.approval?.phrase ?? null)
   const ended = await on.until(asked.id, 'completed', 'failed', 'denied')
-  const deadline = Date.now() + 5000
+  const deadline = Date.now() + 15_000
   while (on.store.undoKept(asked.id).some(({ after }) => after === null) && Date.now() < deadline)
     await new Promise((go) => setTimeout(go, 5))
   return ended

@@ -19,9 +19,9 @@ function alive(word: string): string[] {
   return stdout.split('\n').filter((line) => line !== '' && !line.includes('pgrep'))
 }
 
-/** Waits until it holds, at most three seconds. */
+/** Waits until it holds, at most fifteen seconds. */
 async function eventually(holds: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 60; i += 1) {
+  for (let i = 0; i < 300; i += 1) {
     if (holds()) return true
     await sleep(50)
   }

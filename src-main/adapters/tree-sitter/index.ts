@@ -6,9 +6,12 @@ import type { Log, SecondParser } from '../../ports'
 /** Longer texts (UTF-16 units) are not read: they are never run automatically, and bad ones of 16 KB take seconds. */
 export const LONGEST_READ = 2048
 
-/** A text that takes longer than this is not understood; milliseconds. Everyday commands take a hundredth of one. */
+/**
+ * A text that takes longer than this is not understood; milliseconds, on the clock and of the processor. Everyday commands take a hundredth
+ * of one. The clock alone would doubt a command because the machine was busy with other things.
+ */
 const LONGEST_PARSE = 200
-/** The clock is only looked at after so many steps, so that no ordinary command is in doubt because the machine was busy. */
+/** The clock is only looked at after so many steps: no ordinary command takes more. */
 const STEPS_WITHOUT_CLOCK = 8
 
 /** Programs whose commands the grammar gives types of their own; only texts that hold such a word are searched for them. */
@@ -65,8 +68,10 @@ export function createTreeSitterParser(log: Log, files: () => ParserFiles = ship
       let tree: Tree | null = null
       try {
         const until = performance.now() + LONGEST_PARSE
+        const before = process.cpuUsage()
         let steps = 0
-        const progressCallback = (): boolean => ++steps > STEPS_WITHOUT_CLOCK && performance.now() > until
+        const progressCallback = (): boolean =>
+          ++steps > STEPS_WITHOUT_CLOCK && performance.now() > until && spent(before) > LONGEST_PARSE
         tree = parser.parse(text, null, { progressCallback })
         if (tree === null) {
           // It would go on with this text when it is given the next one.
@@ -84,6 +89,12 @@ export function createTreeSitterParser(log: Log, files: () => ParserFiles = ship
       }
     },
   }
+}
+
+/** Milliseconds of the processor that this process has used since. */
+function spent(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
 }
 
 interface Named {
