@@ -563,9 +563,7 @@ export function createUndo(deps: UndoDeps): Undo {
     const unseen = now.filter(({ row }) => put.includes(row) && row.after === null)
     const of = (list: readonly Now[]): string => subjectsOf(list.map(({ row }) => row))
     return [
-      ...(others.length === 0
-        ? []
-        : [`Changed again since then: ${of(others)}; putting it back would lose that.`]),
+      ...(others.length === 0 ? [] : [`Changed again since then: ${of(others)}; putting it back would lose that.`]),
       ...(unseen.length === 0
         ? []
         : [`How the run left ${of(unseen)} was not seen, so what others changed since would be lost as well.`]),
