@@ -71,7 +71,7 @@ async function json<T>(...args: readonly string[]): Promise<T> {
 }
 
 async function waiting(command: string): Promise<ExecutionView> {
-  const until = Date.now() + 10_000
+  const until = Date.now() + 30_000
   for (;;) {
     const found = (await json<ExecutionView[]>('approvals', 'pending')).find((view) => view.command === command)
     if (found !== undefined) return found

@@ -56,7 +56,7 @@ export class Operator {
   }
   /** Waits for text that was not waited for before, and gives the match. */
   async sees(pattern: RegExp): Promise<RegExpExecArray> {
-    const until = Date.now() + 15_000
+    const until = Date.now() + 30_000
     for (;;) {
       const found = pattern.exec(this.shown.slice(this.from))
       if (found !== null) {
