@@ -43,6 +43,36 @@ describe('the objects of a manifest', () => {
     expect(ids(secret.replace('NAME', 'db'))).toEqual([':secret/db'])
     expect(ids(secret.replace('NAME', '‹redacted: token›'))).toContain('metadata.name')
   })
+  it('cannot be told where the tool of the cluster reads it in another way', () => {
+    const pod = (metadata: string): string => `apiVersion: v1\nkind: Pod\nmetadata: ${metadata}\n`
+    for (const [text, what] of [
+      // It merges, and so it takes the namespace from there.
+      [`x: &x {namespace: prod}\n${pod('{name: a, <<: *x}')}`, 'merge'],
+      [pod('{name: a, name: b}'), 'twice'],
+      [pod('{name: !own a}'), 'tag'],
+      [pod('{name: !!binary Zm9vYmFy}'), 'metadata.name'],
+      // For it a line ends there, and the comment with it.
+      ...['\r', '\u0085', '\u2028', '\u2029'].map(
+        (end) => [pod(`\n  name: a #${end}  namespace: prod`), 'line'] as const,
+      ),
+      // It looks at the items of whatever has any.
+      [`${pod('{name: a}')}items:\n- {apiVersion: v1, kind: Secret, metadata: {name: db}}\n`, 'items'],
+      [`${pod('{name: a}')}items: null\n`, 'items'],
+      // Nothing behind this is read.
+      [`${pod('{name: a}')}...\n${pod('{name: b}')}`, '...'],
+      // This takes away whatever comes behind it.
+      [`${pod('{name: a}')}---\n# ‹redacted: private key›`, 'private key'],
+    ] as const)
+      expect(ids(text), text).toContain(what)
+    expect(ids(`${pod('{name: a}')}...\n`)).toEqual([':pod/a'])
+    expect(ids(pod('{name: a}').replaceAll('\n', '\r\n'))).toEqual([':pod/a'])
+  })
+  it('takes no longer for many keys than for few', () => {
+    const keys = Array.from({ length: 8000 }, (_, i) => `  k${i}:`).join('\n')
+    const before = performance.now()
+    expect(ids(`apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n${keys}\n`)).toEqual([':configmap/a'])
+    expect(performance.now() - before).toBeLessThan(2000)
+  })
   it('an alias that grows without end is refused, and nothing it is given makes it throw', () => {
     const layers = Array.from({ length: 12 }, (_, i) => `a${i}: &a${i} [${`*a${i - 1},`.repeat(i === 0 ? 0 : 9)}x]`)
     expect(ids(`${layers.join('\n')}\n`)).toContain('cannot be read')

@@ -184,6 +184,23 @@ describe('recipeOf', () => {
       { numRuns: 500 },
     )
   })
+  it('says where secrets were taken out of a manifest, and reads no value of an option two ways', () => {
+    const [manifest, rest] = ['{apiVersion: v1, kind: Pod, metadata: {name: a}}', ' --ignore-not-found -o name pod/a']
+    const shownOf = (text: string): Shown | string =>
+      follow('kubectl apply -f a.yaml', { 'cat ./a.yaml': text, [`kubectl get${rest}`]: 'pod/a\n' }).shown
+    expect(shownOf(manifest)).toMatchObject({ note: expect.not.stringContaining('Secrets') })
+    expect(shownOf(manifest.replace('name: a', 'name: a, labels: {token: ‹redacted: secret›}'))).toMatchObject({
+      note: expect.stringContaining('Secrets were taken out of it first'),
+    })
+    expect(shownOf(`# ${'x'.repeat(64 * 1024)}\n${manifest}`)).toContain('larger than 64 KB')
+    // Glued, the sign belongs to the option for these programs, and to the value for others.
+    for (const text of [
+      'kubectl delete -n=shop pod a',
+      'docker compose -p=shop down',
+      'kubectl apply -n=shop -f a.yaml',
+    ])
+      expect(recipeOf(text, rules), text).toBeNull()
+  })
   it('has none without data', () => {
     expect(recipeOf('rm a', NO_PREVIEWS)).toBeNull()
     expect(recipeOf('ls > a', NO_PREVIEWS)).toBeNull()

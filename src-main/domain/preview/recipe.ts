@@ -10,7 +10,7 @@ import {
 import { counted, countOf, roomOf, sizeWords } from './count'
 import type { CompiledEntry, EntryOf, PreviewRules } from './data'
 import { unifiedDifference } from './difference'
-import { idOf, MOST_OBJECTS, type NamedObject, namedObjects } from './objects'
+import { idOf, MOST_MANIFEST, MOST_OBJECTS, type NamedObject, namedObjects } from './objects'
 import { asPath, type Literal, literalCommand, optionWords, withoutSudo } from './words'
 
 /** Characters of a file or an answer that are compared at most. */
@@ -181,12 +181,20 @@ function simulated(
   return { first: read([command], (answers) => answerText(answers, entry.note)), later: [] }
 }
 
+/**
+ * `-n=shop` is `shop` for the programs whose options these are, and `=shop` for others. As nobody can see any more which way it was
+ * written, there is no preview.
+ */
+const readTwoWays = (options: readonly GivenOption[]): boolean =>
+  options.some(({ name, value }) => !name.startsWith('--') && value?.startsWith('=') === true)
+
 /** The words of another command with options and operands in their places. */
 const wordsOf = (run: string, options: readonly string[], operands: readonly string[]): readonly string[] =>
   run.split(' ').flatMap((word) => (word === '{operands}' ? operands : word === '{options}' ? options : [word]))
 
 function instead(literal: Literal, { options, operands }: ReadWords, entry: EntryOf<'instead'>): Start | null {
   if (operands.some((word) => word.startsWith('-')) || (literal.sudo && entry.sudo === 'never')) return null
+  if (readTwoWays(options)) return null
   const pass = new Set(entry.pass?.split(' ') ?? [])
   const passed = options.filter(({ name }) => pass.has(name)).flatMap(optionWords)
   const commandOf = (run: string): string => {
@@ -219,7 +227,7 @@ function namedByFiles(literal: Literal, { options }: ReadWords, entry: EntryOf<'
   const files = [...new Set(valuesOf(entry.files))]
   const namespaces = valuesOf(entry.namespace)
   if (files.length === 0 || files.length > MOST_FILES || namespaces.length > 1) return null
-  if (!files.every((file) => MANIFEST.test(file))) return null
+  if (!files.every((file) => MANIFEST.test(file)) || readTwoWays(options)) return null
   const pass = new Set(entry.pass?.split(' ') ?? [])
   const passed = options.filter(({ name }) => pass.has(name)).flatMap(optionWords)
   const ask = (run: string, namespace: string | null, ids: readonly string[]): string =>
@@ -228,9 +236,14 @@ function namedByFiles(literal: Literal, { options }: ReadWords, entry: EntryOf<'
     files.map((file) => catCommand(literal, file)),
     (answers) => {
       const objects: NamedObject[] = []
+      let secrets = false
       for (const [index, file] of files.entries()) {
         const { text, whole } = answers[index] ?? NOTHING
-        if (!whole || text.length > MOST_COMPARED) return none(tooLarge(file))
+        if (!whole || text.length > MOST_MANIFEST)
+          return none(
+            `${quoteIfNeeded(file)} is larger than ${sizeWords(MOST_MANIFEST)}, which is the most that is read.`,
+          )
+        secrets ||= text.includes('‹redacted')
         const named = namedObjects(text)
         if (typeof named === 'string') {
           const hidden = text.includes('‹redacted') ? ' Secrets were taken out of it first, which may be why.' : ''
@@ -245,10 +258,19 @@ function namedByFiles(literal: Literal, { options }: ReadWords, entry: EntryOf<'
         const place = object.namespace ?? namespaces[0] ?? null
         groups.set(place, (groups.get(place) ?? new Set()).add(idOf(object)))
       }
-      return asked([...groups].map(([place, ids]) => ({ place, ids: [...ids] })))
+      const hidden = secrets
+        ? 'Secrets were taken out of it first, so what stood in their place is not regarded.'
+        : null
+      return asked(
+        [...groups].map(([place, ids]) => ({ place, ids: [...ids] })),
+        hidden,
+      )
     },
   )
-  const asked = (groups: readonly { readonly place: string | null; readonly ids: readonly string[] }[]): Step =>
+  const asked = (
+    groups: readonly { readonly place: string | null; readonly ids: readonly string[] }[],
+    hidden: string | null,
+  ): Step =>
     read(
       groups.flatMap(({ place, ids }) => [ask(entry.names, place, ids), ask(entry.run, place, ids)]),
       (answers) => {
@@ -266,7 +288,7 @@ function namedByFiles(literal: Literal, { options }: ReadWords, entry: EntryOf<'
             texts.push(`${groups.length > 1 && place !== null ? `${place}:\n` : ''}${table}\n`)
         }
         const absent = missing.length === 0 ? 'All that it names is there.' : `Not there: ${missing.join(', ')}.`
-        return show('text', texts.join('\n'), absent, entry.note)
+        return show('text', texts.join('\n'), absent, hidden, entry.note)
       },
     )
   return {
