@@ -10,8 +10,15 @@ export interface PathBack {
   readonly words: readonly string[]
 }
 
+const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]/u
+const HIDDEN_ALL = new RegExp(HIDDEN.source, 'gu')
+
 /** A name on a line of its own: one with a line end or the like in it could pass for other lines. */
-export const shownName = (name: string): string => (/[\p{C}\p{Zl}\p{Zp}]/u.test(name) ? JSON.stringify(name) : name)
+export const shownName = (name: string): string =>
+  HIDDEN.test(name)
+    ? // What JSON leaves as it is: it escapes the characters of ASCII and lone surrogates.
+      JSON.stringify(name).replace(HIDDEN_ALL, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+    : name
 
 const size = (bytes: number): string => (bytes === 1 ? '1 byte' : `${bytes.toLocaleString('en-US')} bytes`)
 
