@@ -130,6 +130,11 @@ describe('the menu of the tray', () => {
       { kind: 'check', label: 'host:web', checked: false, action: { do: 'never-auto', target: 'host:web', on: true } },
     ])
     expect(trayTip(on)).toBe('Nomos: never automatic on 2 targets')
+    // Names are as long as a name may be: cut, two of them could look the same.
+    const long = ['a', 'b'].map((end) => `host:${'x'.repeat(62)}${end}`)
+    expect(inside(trayMenu(state({ targets: long })), 'Never automatic on')).toMatchObject(
+      long.map((label) => ({ label })),
+    )
     const many = Array.from({ length: MOST_TARGETS + 3 }, (_, at) => `host:h${at}`)
     const entries = inside(trayMenu(state({ targets: many, neverAuto: ['host:h22'] })), 'Never automatic on')
     expect(entries).toHaveLength(MOST_TARGETS + 1)

@@ -51,6 +51,8 @@ export const MOST_ENTRIES = 10
 /** Targets that stand in the menu themselves; the fleet room has the others. */
 export const MOST_TARGETS = 20
 const LONGEST_LABEL = 60
+/** No name of a target is longer: two that were cut could look the same. */
+const LONGEST_TARGET = 80
 
 const RISK = {
   read_only: 'read',
@@ -104,7 +106,7 @@ function neverAutoEntries({ targets, neverAuto }: TrayState): readonly TrayEntry
       const on = neverAuto.includes(target)
       return {
         kind: 'check',
-        label: plainLine(target, LONGEST_LABEL),
+        label: plainLine(target, LONGEST_TARGET),
         checked: on,
         action: { do: 'never-auto', target, on: !on },
       }
