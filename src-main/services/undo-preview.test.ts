@@ -242,6 +242,16 @@ describe('secrets', () => {
     }
   })
 
+  it('are what came from a place for them, whatever it is called now', async () => {
+    mkdirSync(at('.ssh'))
+    put('.ssh/id_ed25519', 'nothing that anybody knows\n', 0o600)
+    put('notes', 'old\n')
+    const view = await previewAfter('mv .ssh/id_ed25519 notes')
+    expect(view.text).toContain(`27 bytes now, 4 bytes after (taken for a secret, not shown)\n`)
+    expect(view.note).toContain('What may hold a secret is not shown.')
+    expect(JSON.stringify(view)).not.toContain('anybody')
+  })
+
   it('in the request itself: there is no preview of it', async () => {
     put('f', 'old\n')
     const asked = await askUndo(await run('echo new > f'))

@@ -59,7 +59,7 @@ export function readsOfBack(rows: readonly Row[], look: Pick<UndoLook, 'namesSec
 }
 
 export interface BackPreviewDeps extends UndoPreviewBounds {
-  readonly look: Pick<UndoLook, 'holdsSecret'>
+  readonly look: Pick<UndoLook, 'holdsSecret' | 'namesSecret'>
   readonly undoRules: () => UndoRules
   /** What was kept of a file, whole and unchanged. */
   readonly contentOf: (row: Row) => Uint8Array
@@ -73,6 +73,14 @@ export async function backPreview(back: BackNow, same: boolean, deps: BackPrevie
   const parts: string[] = []
   let shown = 0
   let hidden = false
+  /** Where the run has put what lay in a place for secrets. Nothing but where it came from tells that it is one. */
+  const fromSecret = new Set(
+    back.now.flatMap(({ row: { kept } }) =>
+      kept.is === 'path' && kept.touch.goes !== null && deps.look.namesSecret(kept.place, kept.touch.path)
+        ? [kept.touch.goes]
+        : [],
+    ),
+  )
   const say = (subject: string, words: readonly string[]): void => {
     lines.push(redact(`${shownName(subject)}: ${words.join('; ')}`).text)
   }
@@ -83,7 +91,7 @@ export async function backPreview(back: BackNow, same: boolean, deps: BackPrevie
     if (kept.is === 'path' && after.is === 'path') {
       const { touch, state: before } = kept
       const { writes, words } = pathBack({ touch, before, now: after.state }, back.moved.includes(row))
-      const content = writes ? contentBack(kept, one, deps) : null
+      const content = writes ? contentBack(kept, one, fromSecret.has(touch.path), deps) : null
       const told = content !== null && 'why' in content ? [...words, content.why] : words
       if (told.length > 0 || content === null) say(touch.path, told.length > 0 ? told : ['put back as it was'])
       if (content === null) continue
@@ -139,7 +147,12 @@ function textOf(bytes: Uint8Array): string | null {
 }
 
 /** Both sides of a file whose content is put back, unless one of them is not to be shown or cannot be. */
-function contentBack({ place, touch, state }: PathKept, { row, after, content }: Now, deps: BackPreviewDeps): Content {
+function contentBack(
+  { place, touch, state }: PathKept,
+  { row, after, content }: Now,
+  fromSecret: boolean,
+  deps: BackPreviewDeps,
+): Content {
   const there = after?.is === 'path' && after.state.kind === 'file' ? after.state.size : null
   const no = (why: string, secret = false): Content => {
     // Where no file stands now the sizes are told by what becomes of the path.
@@ -148,6 +161,7 @@ function contentBack({ place, touch, state }: PathKept, { row, after, content }:
   }
   // What was sealed is not even opened for this.
   if (row.row.sealed) return no('kept encrypted, not shown', true)
+  if (fromSecret) return no('taken for a secret, not shown', true)
   if (there !== null && content === null) return no('what stands there now is too large to show, or cannot be read')
   const now = content ?? new Uint8Array()
   const kept = deps.contentOf(row)
