@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { promises as fs, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -397,16 +397,9 @@ describe.skipIf(sshdPath() === null)('connecting', () => {
         execFileSync('ssh-add', ['-q', path], { env: { ...process.env, SSH_AUTH_SOCK: socket }, stdio: 'ignore' })
       }
       try {
-        for (let i = 0; i < 100; i += 1) {
-          if (
-            await fs.stat(socket).then(
-              () => true,
-              () => false,
-            )
-          )
-            break
-          await new Promise((resolve) => setTimeout(resolve, 20))
-        }
+        // The socket is there a moment before anybody listens. 1: it answers and holds no keys.
+        const list = () => spawnSync('ssh-add', ['-l'], { env: { ...process.env, SSH_AUTH_SOCK: socket } }).status
+        await expect.poll(list).toBe(1)
         const { runner } = await runnerFor(sshd, { agentSocket: socket })
         const host = hostOf(sshd, { auth: 'agent', keyPath: null })
         const endpoint = { address: sshd.address, port: sshd.port, auth: 'agent', keyPath: null } as const
