@@ -68,10 +68,11 @@ describe('the objects of a manifest', () => {
     expect(ids(pod('{name: a}').replaceAll('\n', '\r\n'))).toEqual([':pod/a'])
   })
   it('takes no longer for many keys than for few', () => {
-    const keys = Array.from({ length: 8000 }, (_, i) => `  k${i}:`).join('\n')
+    const keys = Array.from({ length: 16_000 }, (_, i) => `  k${i}:`).join('\n')
     const before = performance.now()
     expect(ids(`apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n${keys}\n`)).toEqual([':configmap/a'])
-    expect(performance.now() - before).toBeLessThan(2000)
+    // Compared each with each they take four times this.
+    expect(performance.now() - before).toBeLessThan(5000)
   })
   it('an alias that grows without end is refused, and nothing it is given makes it throw', () => {
     const layers = Array.from({ length: 12 }, (_, i) => `a${i}: &a${i} [${`*a${i - 1},`.repeat(i === 0 ? 0 : 9)}x]`)
