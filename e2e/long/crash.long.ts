@@ -38,15 +38,17 @@ describe('kill -9 at any moment', () => {
       child.stderr.on('data', (bytes: Buffer) => {
         errors += bytes.toString('utf8')
       })
-      const up = new Promise<void>((go, fail) => {
+      // So many steps are done, however long the machine takes for them; "up" is the first line.
+      const lines = 1 + Math.floor(random() * 9)
+      const there = new Promise<void>((go, fail) => {
         child.stdout.on('data', (bytes: Buffer) => {
           output += bytes.toString('utf8')
-          if (output.includes('up\n')) go()
+          if (output.split('\n').length > lines) go()
         })
-        child.once('exit', () => fail(new Error(`the core did not come up: ${errors}`)))
+        child.once('exit', () => fail(new Error(`the core did not come so far: ${errors}`)))
       })
-      await up
-      await new Promise((go) => setTimeout(go, random() * 200))
+      await there
+      await new Promise((go) => setTimeout(go, random() * 60))
       const gone = new Promise((go) => child.once('close', go))
       child.kill('SIGKILL')
       await gone
@@ -62,7 +64,8 @@ describe('kill -9 at any moment', () => {
     await new Promise((go) => setTimeout(go, 500))
 
     const report = checkCrash(home, asked.keys())
-    expect(report.executions).toBeGreaterThan(KILLS / 2)
+    expect(report.executions).toBeGreaterThan(KILLS)
+    expect(Object.keys(report.states)).toEqual(expect.arrayContaining(['pending_approval', 'completed', 'unknown']))
     console.log(JSON.stringify({ kills: KILLS, ...report }))
     rmSync(base, { recursive: true, force: true })
   })
