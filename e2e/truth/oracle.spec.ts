@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cacheFor } from './caches'
 import { createDisposableRoot, type DisposableRoot, isolationProblem } from './root'
 import { runTraced } from './run'
-import type { DeedKind } from './trace'
+import { type DeedKind, deedsOf } from './trace'
 
 const problem = isolationProblem()
 if (problem !== null) console.warn(problem)
@@ -91,6 +91,15 @@ describe.skipIf(problem !== null)('the truth oracle', () => {
     }
     expect(existsSync('/usr/nomos-truth') || existsSync('/nomos-truth')).toBe(false)
     expect(existsSync(join(root.folder, 'srv/app/Makefile'))).toBe(true)
+  })
+})
+
+describe('a trace that was cut', () => {
+  it('has no call in the moment before its number was read, and has those that were begun or are not known', () => {
+    const none = '7 syscall_0xfffffffffffffffe(0x1, 0xc000327490, 0x17, 0, 0, 0 <detached ...>\n'
+    expect(deedsOf(none).deeds).toEqual([])
+    expect(deedsOf('7 unlink("/etc/motd" <unfinished ...>\n').deeds).toMatchObject([{ kind: 'remove' }])
+    expect(deedsOf('7 syscall_0x1f4(0x1, 0x2, 0, 0, 0, 0 <detached ...>\n').deeds).toMatchObject([{ kind: 'system' }])
   })
 })
 

@@ -85,6 +85,8 @@ function* calls(trace: string): Generator<Call> {
     if (head === null) continue
     const pid = head[1] ?? ''
     let text = head[2] ?? ''
+    // The trace was ended at the time limit, in the moment before the number of a call could be read: there is no such call.
+    if (/^syscall_0xf{8,}\w+\(.* <detached \.\.\.>$/.test(text)) continue
     const resumed = /^<\.\.\. \w+ resumed>(.*)$/.exec(text)
     if (resumed) {
       text = `${open.get(pid) ?? ''}${resumed[1] ?? ''}`
