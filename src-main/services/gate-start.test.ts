@@ -33,7 +33,9 @@ describe('what nobody could be told of', () => {
     expect(bed.gate.resultText(one.id)).toContain('Nobody could be asked.')
     if (now?.approval == null) throw new Error('it had an approval')
     const sentence = settledSentence(now.approval, bed.clock.now())
-    expect(sentence).toMatch(/^It was closed as undeliverable \d+ s ago: Nobody can be asked, and askFallback is deny\./)
+    expect(sentence).toMatch(
+      /^It was closed as undeliverable \d+ s ago: Nobody can be asked, and askFallback is deny\./,
+    )
     expect(sentence).not.toMatch(/withdrawn|denied|expired/)
     expect(() => bed.approve(one)).toThrow(/undeliverable/)
     expect(existsSync(made)).toBe(false)
