@@ -85,7 +85,7 @@ function longSteps(filter) {
       unless: linux ? undefined : `its package is for Linux on x64, this is ${process.platform} on ${process.arch}`,
       run: async () => {
         const node = await ensureSecondNode(logToStderr)
-        return runVitest({ report: 'unit-node24', filter, limit: 20 * minute, node })
+        return runVitest({ report: 'unit-node24', filter, limit: 20 * minute, node, seed: newSeed() })
       },
     },
   ]
@@ -114,7 +114,7 @@ async function runCheck(packageName, command, args) {
   return { passed: 0, failed: 1, skipped: 0, failures: [`${command}: what it found stands in its own part above`] }
 }
 
-async function runVitest({ report, config, filter, limit, display = false, node = process.execPath }) {
+async function runVitest({ report, config, filter, limit, display = false, node = process.execPath, seed }) {
   const file = path.join(reports, `${report}.json`)
   mkdirSync(reports, { recursive: true })
   // A report of an earlier run must not be counted for a run that crashed before it wrote its own.
@@ -126,7 +126,7 @@ async function runVitest({ report, config, filter, limit, display = false, node 
   const [command, ...rest] = display ? onOwnDisplay([node, ...args]) : [node, ...args]
   const result = await runChild(command, rest, {
     cwd: root,
-    env: testEnvironment({ display, node }),
+    env: testEnvironment({ display, node, seed }),
     timeoutMs: limit,
     inherit: true,
   })
@@ -143,8 +143,16 @@ function onOwnDisplay(command) {
   return ['dbus-run-session', '--', 'xvfb-run', '-a', '-s', '-screen 0 1600x1000x24', ...command]
 }
 
-function testEnvironment({ display, node }) {
+/** The seed of the properties in a long run, which is to try what no run has tried. */
+function newSeed() {
+  const seed = Date.now() % 2 ** 31
+  say(`the properties begin with NOMOS_SEED=${seed}`)
+  return seed
+}
+
+function testEnvironment({ display, node, seed }) {
   const env = { ...process.env }
+  if (seed !== undefined) env.NOMOS_SEED = String(seed)
   if (node !== process.execPath) env.PATH = `${path.dirname(node)}${path.delimiter}${env.PATH ?? ''}`
   if (display && process.platform === 'linux') {
     delete env.DISPLAY

@@ -777,6 +777,16 @@ describe('classify', () => {
     )
   })
 
+  it('what xargs starts reads the folder it stands in, as it has no pipe', () => {
+    const at = (command: string, cwd: string) =>
+      judge(command, { rules, posture: 'default', cwd, homeFolder: '/home/ann' }).risk
+    expect(at("rg -g '*.ts' foo", '/home/ann/.kube')).toBe('destructive')
+    expect(at("ls | xargs rg -g '*.ts' foo", '/home/ann/.kube')).toBe('destructive')
+    expect(at("ls | xargs rg -g '*.ts' foo", '/srv/app')).toBe('config_mutation')
+    // This one reads the pipe.
+    expect(at('ls | rg foo', '/home/ann/.kube')).toBe('config_mutation')
+  })
+
   it('a wrapper, a chain, a redirection or a higher declared risk never lowers the class', () => {
     const commands = fc.constantFrom(
       ...rules.examples.map((example) => example.command).filter((command) => !/[\n#]|<</.test(command)),

@@ -330,6 +330,9 @@ function tagged(out: Judgement, risk: Risk, options: ClassifyOptions): Risk {
   return highest
 }
 
+/** What these start reads nothing of the pipe they stand in: they take it for themselves, and `/dev/null` is left. */
+const TAKES_INPUT = /^(?:g?xargs|parallel)$/
+
 const PRIVILEGED = new Set(['sudo', 'sudo-rs', 'doas', 'su', 'pkexec', 'run0', 'runuser'])
 
 /** `coarse`: it will be asked about in any case, so that only what makes it worse is looked for. */
@@ -353,7 +356,8 @@ function judgeInvocation(invocation: Invocation, rules: RuleSet, here: Where, ou
     for (const kind of rule.effects) out.effect(kind, detail)
   }
   // A secret counts where its content is handed on. What a schema understands is judged by the roles of its words.
-  const matched = program && !coarse ? matchProgram(rules, where, words, invocation.command.place.stage > 0) : null
+  const fed = invocation.command.place.stage > 0 && !invocation.via.some((one) => TAKES_INPUT.test(one))
+  const matched = program && !coarse ? matchProgram(rules, where, words, fed) : null
   if (matched?.kind !== 'match') {
     const swept = sweepsSelf(invocation, where)
     if (swept) selfFound(swept, out)
